@@ -1,0 +1,16 @@
+//! `send_json` and JSON values of assertions, compiled.
+
+use crate::program::Template;
+
+/// A piece of a JSON text whose strings may hold templates. The pieces are put one after the other:
+/// compact, keys in the order of the plan.
+#[derive(Debug, Clone, PartialEq)]
+pub enum JsonPart {
+    /// JSON text, inserted as it is.
+    Raw(String),
+    /// A string that holds `${…}` beside other text: evaluated, quoted, escaped.
+    String(Template),
+    /// A string that is one `${…}` and nothing else: inserted as a number if the result reads as a
+    /// JSON number, else quoted and escaped.
+    Value(Template),
+}

@@ -1,0 +1,187 @@
+//! The six samplers, resolved.
+
+use std::time::Duration;
+
+use crate::program::{Assertion, ByteSize, Setting, Template};
+
+/// One sampler: what all kinds share, and its kind.
+#[derive(Debug)]
+pub struct Sampler {
+    /// The row's label.
+    pub name: Template,
+    /// The name of the connection it uses.
+    pub connection: Template,
+    /// Deadline of its wait, counted from the moment the request is written or the reader begins;
+    /// never zero.
+    pub read_timeout: Setting<Duration>,
+    /// Deadline for handing its frame to the kernel; never zero.
+    pub write_timeout: Setting<Duration>,
+    /// What a failure does.
+    pub on_error: OnError,
+    /// Outer scopes first; inherited ones that cannot apply to this kind are already left out.
+    pub assertions: Vec<Assertion>,
+    /// What it does.
+    pub kind: SamplerKind,
+}
+
+/// What a sampler does.
+#[derive(Debug)]
+pub enum SamplerKind {
+    /// Connects and upgrades.
+    Open(Open),
+    /// Sends a message and waits for its reply.
+    RequestResponse(RequestResponse),
+    /// Sends a message.
+    SingleWrite(SingleWrite),
+    /// Waits for a message.
+    SingleRead(SingleRead),
+    /// Sends a ping and waits for its pong, or sends an unsolicited pong.
+    PingPong(PingPong),
+    /// Closes the connection (RFC 6455 7).
+    Close(Close),
+}
+
+/// What a failed sampler does to its thread or the run, after its row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnError {
+    /// Nothing; what needs the failed part is skipped.
+    Continue,
+    /// The next iteration of the thread begins.
+    NextIteration,
+    /// The thread ends.
+    StopThread,
+    /// All threads end after their current sampler.
+    StopTest,
+    /// All threads end at once.
+    StopTestNow,
+}
+
+/// `open`.
+#[derive(Debug)]
+pub struct Open {
+    /// `ws://host[:port][/path][?query]`.
+    pub url: Template,
+    /// Replaces path and query of `url`.
+    pub path: Option<Template>,
+    /// Deadline for name lookup, TCP and upgrade together; never zero.
+    pub connect_timeout: Setting<Duration>,
+    /// Further request headers, in order.
+    pub headers: Vec<Header>,
+    /// A larger message fails the connection.
+    pub max_message_size: Setting<ByteSize>,
+    /// Bounds of what waits unread.
+    pub inbox: InboxLimits,
+}
+
+/// One header of the upgrade request.
+#[derive(Debug)]
+pub struct Header {
+    /// A valid header name (RFC 9110 5.1), none of those the handshake sets itself.
+    pub name: String,
+    /// Its value.
+    pub value: Template,
+}
+
+/// `inbox`: what a connection keeps for later readers.
+#[derive(Debug)]
+pub struct InboxLimits {
+    /// Messages, at least 1.
+    pub messages: Setting<u32>,
+    /// Payload bytes; one message is always kept.
+    pub bytes: Setting<ByteSize>,
+    /// What happens beyond.
+    pub when_full: Setting<WhenFull>,
+}
+
+/// What a full inbox does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhenFull {
+    /// The oldest messages go, counted.
+    DropOldest,
+    /// The socket is not read, except while a sampler waits on the connection.
+    Wait,
+    /// The connection is lost.
+    Fail,
+}
+
+/// `request_response`.
+#[derive(Debug)]
+pub struct RequestResponse {
+    /// What is sent.
+    pub payload: Payload,
+    /// What the reply must be.
+    pub expect: Setting<Expect>,
+}
+
+/// `single_write`.
+#[derive(Debug)]
+pub struct SingleWrite {
+    /// What is sent.
+    pub payload: Payload,
+}
+
+/// `single_read`.
+#[derive(Debug)]
+pub struct SingleRead {
+    /// What the message must be; never [`Expect::Same`] when fixed.
+    pub expect: Setting<Expect>,
+    /// Whether nothing is fine too.
+    pub optional: Setting<bool>,
+}
+
+/// `ping_pong`.
+#[derive(Debug)]
+pub struct PingPong {
+    /// At most 125 bytes (RFC 6455 5.5); unique for each ping where the plan gives none.
+    pub payload: Option<Template>,
+    /// Whether a pong is awaited.
+    pub kind: Setting<PingKind>,
+}
+
+/// `kind` of `ping_pong`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PingKind {
+    /// Sends a ping, waits for the pong with the same payload.
+    PingPong,
+    /// Sends a pong, waits for nothing.
+    Pong,
+}
+
+/// `close`.
+#[derive(Debug)]
+pub struct Close {
+    /// The status sent.
+    pub status: Setting<u16>,
+    /// The reason sent, at most 123 bytes.
+    pub reason: Template,
+    /// Which answers pass; empty for the default: 1000, 1001, the one sent, or none.
+    pub expect_status: Vec<Setting<u16>>,
+}
+
+/// The type a received message must have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expect {
+    /// The type that was sent.
+    Same,
+    /// A text message.
+    Text,
+    /// A binary message.
+    Binary,
+    /// Either.
+    Any,
+}
+
+/// What a sampler sends.
+#[derive(Debug)]
+pub enum Payload {
+    /// The same text at each execution.
+    FixedText(String),
+    /// The same bytes at each execution, as a binary message.
+    FixedBinary(Vec<u8>),
+    /// `send` with `${…}`.
+    Text(Template),
+    /// `send_json` with `${…}`: a text message.
+    Json(Vec<crate::program::JsonPart>),
+    /// `send_hex` with `${…}`: a binary message.
+    Hex(Template),
+}

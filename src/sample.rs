@@ -1,0 +1,82 @@
+//! What the engine tells reporting, and nothing else passes between them: a [`Sample`] for each
+//! sampler execution, a [`Note`] for what has no row of its own.
+
+mod code;
+mod note;
+
+use std::time::{Duration, Instant};
+
+pub use code::Code;
+pub use note::{EndCause, Note, Phases};
+
+/// What kind of payload a sampler received; the JTL's `dataType`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DataType {
+    /// Nothing was received.
+    #[default]
+    None,
+    /// A text message, or the reason of a close frame.
+    Text,
+    /// A binary message.
+    Binary,
+}
+
+/// What one sampler execution did: one row of the JTL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sample<'a> {
+    /// The sampler's name, expanded.
+    pub label: &'a str,
+    /// When it began: see "Times" in the module documentation of `exec`.
+    pub start: Instant,
+    /// End minus start minus `idle`.
+    pub elapsed: Duration,
+    /// Time until connected, or until connecting failed; zero on a reused connection.
+    pub connect: Duration,
+    /// Time to the first byte of the awaited message; zero where nothing was awaited or came.
+    pub latency: Duration,
+    /// Time inside the sample that is not the server's.
+    pub idle: Duration,
+    /// The JTL's `responseCode`.
+    pub code: Code,
+    /// The JTL's `responseMessage`: one line of a small fixed set, or a failed assertion's text
+    /// where JMeter's dashboard would hide it otherwise.
+    pub message: &'a str,
+    /// The JTL's `failureMessage`: empty for a success, one line.
+    pub failure_message: &'a str,
+    /// `failure_message` before variables were expanded: what groups equal causes.
+    pub cause: &'a str,
+    /// Whether the sampler and all its assertions passed.
+    pub success: bool,
+    /// What was received.
+    pub data_type: DataType,
+    /// Bytes of the frames (or the upgrade response) that this sample consumed.
+    pub bytes: u64,
+    /// Bytes of the frames (or the upgrade request) that this sample sent.
+    pub sent_bytes: u64,
+    /// `<group> <group number>-<thread number>`.
+    pub thread: &'a str,
+    /// Threads active in the group when the sample ended.
+    pub group_threads: u32,
+    /// Threads active in all groups when the sample ended.
+    pub all_threads: u32,
+    /// The connection's URL without secrets; empty where there is none.
+    pub url: &'a str,
+    /// Whether this was the first exchange on its connection.
+    pub first_exchange: bool,
+}
+
+/// Where a run's samples go: hands out one [`WorkerSink`] for each worker.
+pub trait Sink: Send + Sync {
+    /// A sink that one worker owns; called once for each worker, on any thread.
+    fn worker(&self) -> Box<dyn WorkerSink>;
+}
+
+/// A worker's own end of the [`Sink`]: never blocks, never waits for a disk.
+pub trait WorkerSink: Send {
+    /// Takes one row.
+    fn sample(&mut self, sample: &Sample<'_>);
+    /// Takes what has no row.
+    fn note(&mut self, note: &Note<'_>);
+    /// Hands on what was collected; called about twice a second and once at the end.
+    fn flush(&mut self);
+}

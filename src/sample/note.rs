@@ -1,0 +1,91 @@
+//! What happened without being a row: counted and shown in the summary.
+
+use std::time::Duration;
+
+use crate::sample::Code;
+
+/// How long each part of connecting took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Phases {
+    /// Name lookup.
+    pub dns: Duration,
+    /// TCP connect, to the address that answered.
+    pub tcp: Duration,
+    /// From the first byte of the upgrade request to the end of its answer.
+    pub upgrade: Duration,
+}
+
+/// Why a thread ended before its loops or its time were used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum EndCause {
+    /// `on_error: stop_thread`.
+    StopThread,
+    /// Three iterations in a row in which every sampler was skipped with this cause.
+    AllSkipped(Code),
+    /// 10,000 passes that reached no sampler and waited for nothing.
+    EmptyLoop,
+}
+
+/// What happened without being a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Note<'a> {
+    /// A sampler could not run because an earlier one had failed.
+    Skipped {
+        /// The sampler's label.
+        label: &'a str,
+        /// The code of the failure that caused it.
+        cause: Code,
+    },
+    /// A waiting reader was cut off by the end of the run.
+    Cut {
+        /// The sampler's label.
+        label: &'a str,
+    },
+    /// Messages that arrived before the request was written, and so are not its reply.
+    Early {
+        /// The request's label.
+        label: &'a str,
+        /// How many.
+        count: u32,
+    },
+    /// A request whose reply never came.
+    Unanswered {
+        /// The request's label.
+        label: &'a str,
+    },
+    /// Messages that a full inbox dropped (`when_full: drop_oldest`).
+    InboxDropped {
+        /// How many.
+        count: u64,
+    },
+    /// The connection was lost and no sampler met the loss.
+    LostWhileIdle {
+        /// The peer's close code, or how it was lost.
+        cause: Code,
+    },
+    /// An upgrade was accepted.
+    Opened {
+        /// How long its parts took.
+        phases: Phases,
+    },
+    /// An attempt to open a connection failed.
+    OpenFailed,
+    /// A connection is gone; follows every `Opened` once.
+    ConnectionEnded,
+    /// The peer sent a close frame.
+    CloseReceived {
+        /// Its code; 1005 for none.
+        code: u16,
+    },
+    /// A virtual thread started.
+    ThreadStarted,
+    /// A virtual thread finished.
+    ThreadFinished,
+    /// A virtual thread ended early; comes before its `ThreadFinished`.
+    ThreadEndedEarly {
+        /// The thread's name.
+        thread: &'a str,
+        /// Why.
+        cause: EndCause,
+    },
+}
