@@ -1,0 +1,204 @@
+//! Bytes to frames, in pieces of any size, keeping bytes only while a frame is incomplete.
+
+use std::time::Instant;
+
+use crate::ws::frame::{self, Head, MAX_HEAD, Role};
+use crate::ws::{Opcode, Violation};
+
+/// Memory reserved at once for a payload, whatever its header claims; the rest grows as it arrives.
+const FIRST_RESERVE: usize = 64 * 1024;
+
+/// A complete frame.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// What it is.
+    pub opcode: Opcode,
+    /// Whether it ends its message.
+    pub last: bool,
+    /// Unmasked.
+    pub payload: Vec<u8>,
+    /// Header and payload, in bytes.
+    pub wire_length: u64,
+    /// When its first byte was read.
+    pub first_byte: Instant,
+}
+
+/// Cuts one connection's byte stream into frames.
+#[derive(Debug)]
+pub struct Decoder {
+    role: Role,
+    max_payload: u64,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Between frames: the state of an idle connection.
+    Between,
+    /// Part of a header.
+    InHead { bytes: [u8; MAX_HEAD], length: usize, first_byte: Instant },
+    /// The header and part of the payload.
+    InPayload { head: Head, payload: Vec<u8>, first_byte: Instant },
+}
+
+impl Decoder {
+    /// A decoder that refuses payloads of more than `max_payload` bytes.
+    pub fn new(role: Role, max_payload: u64) -> Self {
+        Self { role, max_payload, state: State::Between }
+    }
+
+    /// Whether part of a frame is there.
+    pub fn is_inside_a_frame(&self) -> bool {
+        !matches!(self.state, State::Between)
+    }
+
+    /// Takes the next frame from `input`, which it moves on. `None` means that all input was used
+    /// up. `now` is when `input` was read from the socket.
+    pub fn next(&mut self, input: &mut &[u8], now: Instant) -> Result<Option<Frame>, Violation> {
+        loop {
+            match std::mem::replace(&mut self.state, State::Between) {
+                State::Between => {
+                    if input.is_empty() {
+                        return Ok(None);
+                    }
+                    self.begin(input, now)?;
+                }
+                State::InHead { bytes, length, first_byte } => {
+                    if !self.continue_head(bytes, length, first_byte, input)? {
+                        return Ok(None);
+                    }
+                }
+                State::InPayload { head, mut payload, first_byte } => {
+                    take_payload(&head, &mut payload, input);
+                    if (payload.len() as u64) < head.payload_length {
+                        self.state = State::InPayload { head, payload, first_byte };
+                        return Ok(None);
+                    }
+                    return Ok(Some(finish(&head, payload, first_byte)));
+                }
+            }
+        }
+    }
+
+    /// Starts a frame at the front of `input`, which is not empty.
+    fn begin(&mut self, input: &mut &[u8], now: Instant) -> Result<(), Violation> {
+        if let Some(head) = Head::parse(input, self.role)? {
+            *input = &input[head.head_length..];
+            self.enter_payload(head, now)
+        } else {
+            let mut bytes = [0; MAX_HEAD];
+            bytes[..input.len()].copy_from_slice(input);
+            self.state = State::InHead { bytes, length: input.len(), first_byte: now };
+            *input = &[];
+            Ok(())
+        }
+    }
+
+    /// Adds input to a header; false if it is still incomplete.
+    fn continue_head(
+        &mut self,
+        mut bytes: [u8; MAX_HEAD],
+        mut length: usize,
+        first_byte: Instant,
+        input: &mut &[u8],
+    ) -> Result<bool, Violation> {
+        while let Some((&byte, rest)) = input.split_first() {
+            bytes[length] = byte;
+            length += 1;
+            *input = rest;
+            if let Some(head) = Head::parse(&bytes[..length], self.role)? {
+                self.enter_payload(head, first_byte)?;
+                return Ok(true);
+            }
+        }
+        self.state = State::InHead { bytes, length, first_byte };
+        Ok(false)
+    }
+
+    /// Checks the limit before any memory is reserved.
+    fn enter_payload(&mut self, head: Head, first_byte: Instant) -> Result<(), Violation> {
+        if head.payload_length > self.max_payload {
+            return Err(Violation::TooLarge { limit: self.max_payload });
+        }
+        let reserve = usize::try_from(head.payload_length).map_or(0, |all| all.min(FIRST_RESERVE));
+        self.state = State::InPayload { head, payload: Vec::with_capacity(reserve), first_byte };
+        Ok(())
+    }
+}
+
+fn take_payload(head: &Head, payload: &mut Vec<u8>, input: &mut &[u8]) {
+    let missing = head.payload_length - payload.len() as u64;
+    let take = usize::try_from(missing).map_or(input.len(), |missing| missing.min(input.len()));
+    payload.extend_from_slice(&input[..take]);
+    *input = &input[take..];
+}
+
+fn finish(head: &Head, mut payload: Vec<u8>, first_byte: Instant) -> Frame {
+    if let Some(mask) = head.mask {
+        frame::apply_mask(&mut payload, mask);
+    }
+    let wire_length = head.head_length as u64 + head.payload_length;
+    Frame { opcode: head.opcode, last: head.last, payload, wire_length, first_byte }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::clock;
+
+    fn all(decoder: &mut Decoder, mut input: &[u8]) -> Result<Vec<Frame>, Violation> {
+        let mut frames = Vec::new();
+        while let Some(frame) = decoder.next(&mut input, clock::now())? {
+            frames.push(frame);
+        }
+        assert!(input.is_empty());
+        Ok(frames)
+    }
+
+    #[test]
+    fn a_length_beyond_the_limit_is_refused_before_its_payload() {
+        let mut decoder = Decoder::new(Role::Client, 1 << 20);
+        let head = [0x82, 127, 0x40, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(all(&mut decoder, &head), Err(Violation::TooLarge { limit: 1 << 20 }));
+    }
+
+    #[test]
+    fn nothing_is_kept_between_frames() {
+        let mut decoder = Decoder::new(Role::Client, 1 << 20);
+        all(&mut decoder, &[0x81, 2, b'o', b'k']).unwrap();
+        assert!(!decoder.is_inside_a_frame());
+        all(&mut decoder, &[0x81]).unwrap();
+        assert!(decoder.is_inside_a_frame());
+    }
+
+    proptest! {
+        #[test]
+        fn frames_survive_any_split_of_their_bytes(
+            payloads in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 1..6),
+            cuts in prop::collection::vec(1usize..40, 1..60),
+        ) {
+            let mut bytes = Vec::new();
+            for payload in &payloads {
+                frame::encode(&mut bytes, Opcode::Binary, true, payload, None);
+            }
+            let mut decoder = Decoder::new(Role::Client, 1 << 20);
+            let (mut received, mut rest, mut cuts) = (Vec::new(), bytes.as_slice(), cuts.iter().cycle());
+            while !rest.is_empty() {
+                let cut = (*cuts.next().unwrap()).min(rest.len());
+                received.extend(all(&mut decoder, &rest[..cut]).unwrap());
+                rest = &rest[cut..];
+            }
+            let received: Vec<Vec<u8>> = received.into_iter().map(|frame| frame.payload).collect();
+            prop_assert_eq!(received, payloads);
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let mut decoder = Decoder::new(Role::Client, 1 << 16);
+            let mut input = bytes.as_slice();
+            while let Ok(Some(_)) = decoder.next(&mut input, clock::now()) {}
+        }
+    }
+}
