@@ -1,1 +1,26 @@
-//! exec.
+//! The engine: runs a [`Program`](crate::program::Program) and tells a
+//! [`Sink`](crate::sample::Sink) what happened.
+//!
+//! One worker for each core, each an OS thread with its own current-thread runtime. Virtual threads
+//! are tasks; they are dealt to the workers in turn and never move, so their state needs no locks.
+//! A virtual thread interprets the steps of its group. Whenever it waits, for whatever reason, all
+//! its connections are pumped: bytes read, pings and closes answered, arrivals stamped.
+
+mod assertion;
+mod connections;
+mod cursor;
+mod engine;
+mod evaluate;
+mod functions;
+mod outcome;
+mod row;
+mod samplers;
+mod shared;
+mod stop;
+mod thread;
+mod timer;
+mod wait;
+mod worker;
+
+pub use engine::{Running, StartError, start};
+pub use stop::Stop;

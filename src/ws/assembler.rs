@@ -42,11 +42,16 @@ impl Assembler {
         Self { max_size, unfinished: None }
     }
 
+    /// Whether part of a message is there.
+    pub fn is_inside_a_message(&self) -> bool {
+        self.unfinished.is_some()
+    }
+
     /// Takes a data frame whose last byte was read at `arrived`; gives the message it completes.
     /// Control frames are not for it.
     pub fn push(&mut self, frame: Frame, arrived: Instant) -> Result<Option<Message>, Violation> {
         let kind = match frame.opcode {
-            Opcode::Continuation => return self.continue_message(frame, arrived),
+            Opcode::Continuation => return self.continue_message(&frame, arrived),
             Opcode::Text => MessageKind::Text,
             _ => MessageKind::Binary,
         };
@@ -70,7 +75,7 @@ impl Assembler {
 
     fn continue_message(
         &mut self,
-        frame: Frame,
+        frame: &Frame,
         arrived: Instant,
     ) -> Result<Option<Message>, Violation> {
         let mut message = self.unfinished.take().ok_or(Violation::StrayContinuation)?;

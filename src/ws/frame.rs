@@ -94,7 +94,8 @@ pub fn encode(
     let header =
         FrameHeader { is_final: last, opcode: opcode.to_coding(), mask, ..FrameHeader::default() };
     out.reserve(MAX_HEAD + payload.len());
-    header.format(payload.len() as u64, out).expect("writing to memory does not fail");
+    // Its result is that of the writer, and writing to memory does not fail.
+    header.format(payload.len() as u64, out).ok();
     let start = out.len();
     out.extend_from_slice(payload);
     if let Some(mask) = mask {

@@ -1,17 +1,27 @@
 //! One WebSocket connection (RFC 6455), frame by frame: handshake, frames, messages, inbox.
 //!
-//! The protocol itself ([`frame`], [`Decoder`], [`Assembler`], [`CloseFrame`]) does no I/O;
-//! [`Connection`] joins it to a socket. Every byte gets an arrival time when it is read.
+//! The protocol itself ([`frame`], [`Decoder`], [`Assembler`], [`CloseFrame`], the handshake's
+//! texts) does no I/O; [`connect`], [`Connection`] and [`linger`] join it to a socket. Every byte
+//! gets an arrival time when it is read.
 
 mod assembler;
 mod close;
+mod connect;
+mod connection;
 mod decoder;
 pub mod frame;
+mod handshake;
+mod inbox;
+mod linger;
 mod opcode;
 mod violation;
 
 pub use assembler::{Assembler, Message, MessageKind};
 pub use close::{CloseFrame, MAX_REASON, NO_STATUS, may_be_sent};
+pub use connect::{ConnectError, ConnectFailure, Connected, connect};
+pub use connection::{Connection, KeepAll, Limits, Loss, Observer, Remains};
 pub use decoder::{Decoder, Frame};
+pub use inbox::{Full, Inbox, InboxBounds, Overflow};
+pub use linger::linger;
 pub use opcode::Opcode;
 pub use violation::Violation;

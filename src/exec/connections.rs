@@ -1,0 +1,240 @@
+//! The connections of one virtual thread, by name, and the pump that keeps them alive.
+
+use std::rc::Rc;
+use std::task::Context;
+use std::time::Instant;
+
+use tokio::task::spawn_local;
+
+use crate::exec::outcome::Failure;
+use crate::exec::timer::Timer;
+use crate::exec::worker::{WakerSlot, Worker};
+use crate::sample::{Code, Note};
+use crate::ws::{Connection, KeepAll, Loss, Observer, Violation, linger};
+
+/// Names one of a thread's connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SlotId(usize);
+
+/// A connection by name. With neither a connection nor a loss it was never opened, or was closed by
+/// a `close` step; with a loss it is lost, and the connection keeps what arrived before.
+#[derive(Debug, Default)]
+pub(crate) struct Slot {
+    name: String,
+    /// Where it was opened to, without secrets.
+    pub(crate) url: Option<Rc<str>>,
+    pub(crate) connection: Option<Box<Connection>>,
+    loss: Option<Met>,
+    /// Whether a sampler has exchanged something over it.
+    pub(crate) exchanged: bool,
+    /// Whether a request went unanswered, so that its late reply could pass for another's.
+    pub(crate) out_of_sync: bool,
+}
+
+/// A loss, and whether a sampler has failed with it.
+#[derive(Debug)]
+struct Met {
+    failure: Failure,
+    met: bool,
+}
+
+/// What a sampler finds that needs an open connection.
+pub(crate) enum Admission {
+    /// It can run.
+    Go,
+    /// It is the first to meet a loss, or there is nothing to use.
+    Fail(Failure),
+    /// An earlier sampler failed with this cause.
+    Skip(Code),
+}
+
+/// All connections of one virtual thread.
+pub(crate) struct Connections {
+    pub(crate) worker: Rc<Worker>,
+    slots: Vec<Slot>,
+    pub(crate) timer: Timer,
+    pub(crate) waker: WakerSlot,
+    /// When the group's duration is over.
+    pub(crate) end: Option<Instant>,
+}
+
+impl Connections {
+    pub(crate) fn new(worker: Rc<Worker>, end: Option<Instant>) -> Self {
+        let waker = worker.register();
+        Self { worker, slots: Vec::new(), timer: Timer::default(), waker, end }
+    }
+
+    /// The slot of this name, made if there is none.
+    pub(crate) fn slot(&mut self, name: &str) -> SlotId {
+        let found = self.slots.iter().position(|slot| slot.name == name);
+        SlotId(found.unwrap_or_else(|| {
+            self.slots.push(Slot { name: name.to_owned(), ..Slot::default() });
+            self.slots.len() - 1
+        }))
+    }
+
+    pub(crate) fn get(&self, id: SlotId) -> &Slot {
+        &self.slots[id.0]
+    }
+
+    pub(crate) fn get_mut(&mut self, id: SlotId) -> &mut Slot {
+        &mut self.slots[id.0]
+    }
+
+    pub(crate) fn ids(&self) -> impl Iterator<Item = SlotId> + use<> {
+        (0..self.slots.len()).map(SlotId)
+    }
+
+    /// Pumps every connection once; `target` is the one that a sampler uses, with its observer.
+    pub(crate) fn poll_pump(
+        &mut self,
+        context: &mut Context<'_>,
+        mut target: Option<(SlotId, &mut dyn Observer)>,
+    ) {
+        let Self { worker, slots, .. } = self;
+        let mut buffer = worker.read_buffer.borrow_mut();
+        for (index, slot) in slots.iter_mut().enumerate() {
+            let Slot { connection: Some(connection), loss: loss @ None, .. } = slot else {
+                continue;
+            };
+            match &mut target {
+                Some((SlotId(target), observer)) if *target == index => {
+                    connection.poll_pump(context, &mut buffer, *observer);
+                }
+                _ => connection.poll_pump(context, &mut buffer, &mut KeepAll),
+            }
+            let dropped = connection.inbox().take_dropped();
+            if dropped > 0 {
+                worker.note(&Note::InboxDropped { count: dropped });
+            }
+            if let Some(lost) = connection.loss() {
+                if let Loss::Closed(close) = lost {
+                    worker.note(&Note::CloseReceived { code: close.code });
+                }
+                *loss = Some(Met { failure: failure_of(lost), met: false });
+                retire(worker, connection);
+            }
+        }
+    }
+
+    /// What a sampler finds that writes to the connection.
+    pub(crate) fn admit_writer(&mut self, id: SlotId) -> Admission {
+        let slot = self.get_mut(id);
+        match (&slot.connection, &slot.loss) {
+            (Some(_), None) => Admission::Go,
+            (_, Some(Met { failure, met: true })) => Admission::Skip(failure.code),
+            (_, Some(Met { met: false, .. })) => Admission::Fail(slot.meet_loss()),
+            (None, None) => Admission::Fail(Failure::plain(
+                Code::NoConnection,
+                "the connection was never opened, or is closed",
+            )),
+        }
+    }
+
+    /// Takes over a connection that was just opened.
+    pub(crate) fn opened(&mut self, id: SlotId, connection: Connection, url: Rc<str>) {
+        let slot = self.get_mut(id);
+        let name = std::mem::take(&mut slot.name);
+        let connection = Some(Box::new(connection));
+        *slot = Slot { name, url: Some(url), connection, ..Slot::default() };
+    }
+
+    /// Remembers that an `open` failed; its own row is the one that tells.
+    pub(crate) fn open_failed(&mut self, id: SlotId, url: Option<Rc<str>>, failure: Failure) {
+        let slot = self.get_mut(id);
+        let name = std::mem::take(&mut slot.name);
+        *slot = Slot { name, url, loss: Some(Met { failure, met: true }), ..Slot::default() };
+    }
+
+    /// Lets go of a connection, open or lost: what is left of it lingers in the background, and a
+    /// loss that no sampler met is counted.
+    pub(crate) fn discard(&mut self, id: SlotId) {
+        let Self { worker, slots, .. } = self;
+        let slot = &mut slots[id.0];
+        match slot.loss.take() {
+            Some(Met { failure, met: false }) => {
+                worker.note(&Note::LostWhileIdle { cause: failure.code });
+            }
+            Some(_) => {}
+            None => {
+                if let Some(connection) = &mut slot.connection {
+                    retire(worker, connection);
+                }
+            }
+        }
+        slot.connection = None;
+        slot.out_of_sync = false;
+    }
+}
+
+impl Drop for Connections {
+    fn drop(&mut self) {
+        self.worker.forget(&self.waker);
+    }
+}
+
+impl Slot {
+    /// The loss as a failure of the sampler that meets it now.
+    pub(crate) fn meet_loss(&mut self) -> Failure {
+        match &mut self.loss {
+            Some(Met { failure, met }) => {
+                *met = true;
+                failure.clone()
+            }
+            None => Failure::plain(Code::Disconnected, "the connection is gone"),
+        }
+    }
+
+    /// Takes a loss that follows from our own close, if there is one, for met.
+    pub(crate) fn expect_loss(&mut self) {
+        if let Some(loss) = &mut self.loss {
+            loss.met = true;
+        }
+    }
+
+    /// The code of the peer's close frame, if that is how the connection ended.
+    pub(crate) fn close_code(&self) -> Option<u16> {
+        match self.connection.as_ref()?.loss()? {
+            Loss::Closed(close) => Some(close.code),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.connection.is_some() && self.loss.is_none()
+    }
+}
+
+/// Counts the end of a connection and lets its socket linger.
+fn retire(worker: &Worker, connection: &mut Connection) {
+    worker.note(&Note::ConnectionEnded);
+    if let Some(remains) = connection.take_remains() {
+        spawn_local(linger(remains));
+    }
+}
+
+/// How a loss reads in the row of the sampler that meets it.
+fn failure_of(loss: &Loss) -> Failure {
+    match loss {
+        Loss::Closed(close) => {
+            let cause = "the peer closed the connection";
+            let text = match close.reason.as_str() {
+                "" => format!("{cause} with {}", close.code),
+                reason => format!("{cause} with {}: {reason}", close.code),
+            };
+            Failure::new(Code::Number(close.code), text, cause)
+        }
+        Loss::Disconnected(how) => Failure::new(
+            Code::Disconnected,
+            format!("the connection was lost: {how}"),
+            "the connection was lost",
+        ),
+        Loss::Violation(violation @ Violation::TooLarge { .. }) => {
+            Failure::plain(Code::TooLarge, &violation.to_string())
+        }
+        Loss::Violation(violation) => Failure::plain(Code::ProtocolError, &violation.to_string()),
+        Loss::InboxFull => {
+            Failure::plain(Code::InboxFull, "the inbox was full and `when_full` is `fail`")
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Templates to text, settings to values, with one thread's variables.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::exec::functions;
+use crate::exec::outcome::Failure;
+use crate::exec::shared::Shared;
+use crate::program::{FromText, JsonPart, Part, Setting, Template, VariableId, json_escape};
+use crate::sample::Code;
+
+/// The variables and counters of one virtual thread, and who it is.
+#[derive(Debug)]
+pub(crate) struct Scope {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) group: usize,
+    /// From 1 within the group.
+    pub(crate) number: u32,
+    variables: Vec<Option<Rc<str>>>,
+    pub(crate) counters: Vec<u64>,
+}
+
+impl Scope {
+    pub(crate) fn new(shared: Arc<Shared>, group: usize, number: u32) -> Self {
+        let variables = vec![None; shared.program.variable_names.len()];
+        let counters = vec![0; shared.program.counters];
+        Self { shared, group, number, variables, counters }
+    }
+
+    pub(crate) fn set(&mut self, variable: VariableId, value: &str) {
+        self.variables[variable.0 as usize] = Some(value.into());
+    }
+
+    /// The text of a template; constants are borrowed.
+    pub(crate) fn text<'t>(&mut self, template: &'t Template) -> Result<Cow<'t, str>, Failure> {
+        if let Some(constant) = template.as_constant() {
+            return Ok(Cow::Borrowed(constant));
+        }
+        let mut text = String::new();
+        self.expand(template, &mut text)?;
+        Ok(Cow::Owned(text))
+    }
+
+    /// Appends the text of a template.
+    pub(crate) fn expand(&mut self, template: &Template, out: &mut String) -> Result<(), Failure> {
+        for part in &template.parts {
+            match part {
+                Part::Text(text) => out.push_str(text),
+                Part::Variable(variable) => out.push_str(self.variable(*variable)?),
+                Part::Call(function) => functions::call(self, function, out)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends a JSON text with its templates filled in.
+    pub(crate) fn json(&mut self, parts: &[JsonPart], out: &mut String) -> Result<(), Failure> {
+        for part in parts {
+            match part {
+                JsonPart::Raw(text) => out.push_str(text),
+                JsonPart::String(template) => quote(&self.text(template)?, out),
+                JsonPart::Value(template) => {
+                    let text = self.text(template)?;
+                    if is_json_number(&text) { out.push_str(&text) } else { quote(&text, out) }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The value of a setting.
+    pub(crate) fn value<T: FromText + Copy>(&mut self, setting: &Setting<T>) -> Result<T, Failure> {
+        match setting {
+            Setting::Fixed(value) => Ok(*value),
+            Setting::Template(template) => {
+                let text = self.text(template)?;
+                T::from_text(text.trim()).map_err(|bad| bad_value(&bad.what, &template.source))
+            }
+        }
+    }
+
+    fn variable(&self, variable: VariableId) -> Result<&str, Failure> {
+        self.variables[variable.0 as usize].as_deref().ok_or_else(|| {
+            let name = &self.shared.program.variable_names[variable.0 as usize];
+            Failure::plain(Code::UndefinedVariable, &format!("variable `{name}` has no value yet"))
+        })
+    }
+}
+
+/// A template gave something that does not read as what is wanted.
+pub(crate) fn bad_value(what: &str, source: &str) -> Failure {
+    Failure::new(
+        Code::BadValue,
+        format!("{what}, from `{source}`"),
+        format!("bad value from `{source}`"),
+    )
+}
+
+fn quote(text: &str, out: &mut String) {
+    out.push('"');
+    json_escape(text, out);
+    out.push('"');
+}
+
+/// RFC 8259 6: no leading zeros or plus sign, so that identifiers such as `007` stay strings.
+fn is_json_number(text: &str) -> bool {
+    text.starts_with(|first: char| first == '-' || first.is_ascii_digit())
+        && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_json_numbers_are_inserted_bare() {
+        for text in ["0", "-1", "1.50", "1e400", "12345678901234567890123"] {
+            assert!(is_json_number(text), "{text}");
+        }
+        for text in ["", "007", "+1", "1.", ".5", "0x1", "1 2", "- 1", "NaN", "-Infinity", "true"] {
+            assert!(!is_json_number(text), "{text}");
+        }
+    }
+}

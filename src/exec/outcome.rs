@@ -1,0 +1,141 @@
+//! What a sampler found out, before its assertions.
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use crate::clock;
+use crate::sample::{Code, DataType};
+use crate::ws::Message;
+
+/// Why a sampler failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) code: Code,
+    /// The row's `failureMessage`.
+    pub(crate) text: String,
+    /// The text without what differs from time to time: what groups equal causes.
+    pub(crate) cause: String,
+}
+
+impl Failure {
+    pub(crate) fn new(code: Code, text: impl Into<String>, cause: impl Into<String>) -> Self {
+        Self { code, text: text.into(), cause: cause.into() }
+    }
+
+    /// A failure whose text is always the same.
+    pub(crate) fn plain(code: Code, text: &str) -> Self {
+        Self::new(code, text, text)
+    }
+}
+
+/// What one execution of a sampler did.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) start: Instant,
+    pub(crate) end: Instant,
+    /// Until connected, or until connecting failed.
+    pub(crate) connect: Duration,
+    /// When the first byte of the awaited message was read.
+    pub(crate) first_byte: Option<Instant>,
+    /// The row's code where nothing failed.
+    pub(crate) code: Code,
+    pub(crate) failure: Option<Failure>,
+    /// Whether the failure is an assertion's.
+    pub(crate) failed_assertion: bool,
+    pub(crate) data_type: DataType,
+    pub(crate) bytes: u64,
+    pub(crate) sent_bytes: u64,
+    /// What was received, for assertions.
+    pub(crate) message: Option<Message>,
+    /// Whether this was the first exchange on its connection.
+    pub(crate) first_exchange: bool,
+    /// Where the connection leads, without secrets.
+    pub(crate) url: Option<Rc<str>>,
+}
+
+impl Outcome {
+    /// A success that took no time yet.
+    pub(crate) fn begun(start: Instant) -> Self {
+        Self {
+            start,
+            end: start,
+            connect: Duration::ZERO,
+            first_byte: None,
+            code: Code::OK,
+            failure: None,
+            failed_assertion: false,
+            data_type: DataType::None,
+            bytes: 0,
+            sent_bytes: 0,
+            message: None,
+            first_exchange: false,
+            url: None,
+        }
+    }
+
+    /// A failure before anything was begun.
+    pub(crate) fn unstarted(failure: Failure) -> Self {
+        let now = clock::now();
+        Self::begun(now).failed(failure, now)
+    }
+
+    /// Fails with an assertion, if one did not hold. Its code stands only if it could not be judged;
+    /// one that does not hold leaves the outcome's own.
+    pub(crate) fn fail_assertion(&mut self, failure: Option<Failure>) {
+        let Some(failure) = failure else { return };
+        self.failed_assertion = failure.code == self.code;
+        self.code = failure.code;
+        self.failure = Some(failure);
+    }
+
+    /// The same, failed and noticed at `end`.
+    pub(crate) fn failed(mut self, failure: Failure, end: Instant) -> Self {
+        self.code = failure.code;
+        self.failure = Some(failure);
+        self.end = end;
+        self
+    }
+}
+
+/// How the execution of a sampler ended.
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for each sample, and nearly all are rows: a box would cost an allocation"
+)]
+pub(crate) enum Execution {
+    /// With a row.
+    Row(Outcome),
+    /// Without one: an earlier sampler failed with this cause.
+    Skipped(Code),
+    /// Without one: the run ended while it only waited.
+    Cut,
+}
+
+/// The row's `responseMessage`: one line of a fixed set.
+pub(crate) fn message_of(code: Code, opening: bool) -> &'static str {
+    match code {
+        Code::SWITCHING_PROTOCOLS => "Switching Protocols",
+        Code::OK if !opening => "OK",
+        Code::Number(_) if opening => "Upgrade refused",
+        Code::Number(_) => "Connection closed",
+        Code::Dns => "Name not resolved",
+        Code::ConnectRefused => "Connection refused",
+        Code::ConnectTimeout => "Connect timed out",
+        Code::Upgrade => "Upgrade failed",
+        Code::ReadTimeout => "Read timed out",
+        Code::WriteTimeout => "Write timed out",
+        Code::Disconnected => "Connection lost",
+        Code::ProtocolError => "Protocol error",
+        Code::TooLarge => "Message too large",
+        Code::InboxFull => "Inbox full",
+        Code::UnexpectedType => "Unexpected message type",
+        Code::NoConnection => "No connection",
+        Code::NoMessage => "No message",
+        Code::BadValue => "Bad value",
+        Code::UndefinedVariable => "Undefined variable",
+        Code::EmptyLoop => "Loop without samplers",
+        Code::Interrupted => "Interrupted",
+        Code::OutOfSync => "Out of sync",
+    }
+}

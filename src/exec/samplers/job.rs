@@ -1,0 +1,138 @@
+//! What every sampler needs while it runs.
+
+use std::time::{Duration, Instant};
+
+use crate::clock;
+use crate::exec::connections::{Admission, Connections, Slot, SlotId};
+use crate::exec::evaluate::Scope;
+use crate::exec::outcome::{Execution, Failure, Outcome};
+use crate::exec::wait::Ended;
+use crate::program::Sampler;
+use crate::sample::{Code, Note};
+use crate::ws::{Observer, Opcode};
+
+/// One execution of one sampler.
+pub(crate) struct Job<'a> {
+    pub(crate) scope: &'a mut Scope,
+    pub(crate) connections: &'a mut Connections,
+    pub(crate) sampler: &'a Sampler,
+    pub(crate) label: &'a str,
+    pub(crate) id: SlotId,
+}
+
+impl<'a> Job<'a> {
+    /// Finds the connection and pumps, so that the sampler meets what has happened meanwhile.
+    pub(crate) async fn begin(
+        scope: &'a mut Scope,
+        connections: &'a mut Connections,
+        sampler: &'a Sampler,
+        label: &'a str,
+    ) -> Result<Self, Failure> {
+        let id = connections.slot(&scope.text(&sampler.connection)?);
+        connections.pump_once().await;
+        Ok(Self { scope, connections, sampler, label, id })
+    }
+
+    pub(crate) fn slot(&mut self) -> &mut Slot {
+        self.connections.get_mut(self.id)
+    }
+
+    pub(crate) fn note(&self, note: &Note<'_>) {
+        self.connections.worker.note(note);
+    }
+
+    /// Why a sampler that writes cannot run, if it cannot.
+    pub(crate) fn refusal(&mut self) -> Option<Execution> {
+        match self.connections.admit_writer(self.id) {
+            Admission::Go => None,
+            Admission::Skip(cause) => Some(Execution::Skipped(cause)),
+            Admission::Fail(failure) => {
+                let mut outcome = Outcome::unstarted(failure);
+                outcome.url.clone_from(&self.slot().url);
+                Some(Execution::Row(outcome))
+            }
+        }
+    }
+
+    pub(crate) fn read_timeout(&mut self) -> Result<Duration, Failure> {
+        let value = self.scope.value(&self.sampler.read_timeout)?;
+        nonzero(value, "read_timeout")
+    }
+
+    pub(crate) fn write_timeout(&mut self) -> Result<Duration, Failure> {
+        let value = self.scope.value(&self.sampler.write_timeout)?;
+        nonzero(value, "write_timeout")
+    }
+
+    /// An outcome that begins now on the sampler's connection.
+    pub(crate) fn outcome(&mut self) -> Outcome {
+        let mut outcome = Outcome::begun(clock::now());
+        outcome.url.clone_from(&self.slot().url);
+        outcome
+    }
+
+    /// Marks the outcome if it is the first exchange on its connection.
+    pub(crate) fn exchange(&mut self, outcome: &mut Outcome) {
+        outcome.first_exchange = !std::mem::replace(&mut self.slot().exchanged, true);
+    }
+
+    /// The failure of a wait whose deadline passed; tells whether something was on its way.
+    pub(crate) fn timed_out(&mut self, what: &str) -> Failure {
+        let partial = self.slot().connection.as_ref().is_some_and(|one| one.is_inside_a_message());
+        let more = if partial { "; part of a message had arrived" } else { "" };
+        Failure::new(Code::ReadTimeout, format!("{what}{more}"), what)
+    }
+
+    /// Sends one frame and waits until the kernel has it, or says why that did not work. A frame
+    /// that still waits there goes first, in the same time.
+    pub(crate) async fn send<O: Observer>(
+        &mut self,
+        outcome: &mut Outcome,
+        opcode: Opcode,
+        payload: &[u8],
+        observer: &mut O,
+        write_timeout: Duration,
+    ) -> Result<(), Failure> {
+        let deadline = clock::now() + write_timeout;
+        self.flush(observer, deadline).await?;
+        let worker = &self.connections.worker;
+        let mut scratch = std::mem::take(&mut *worker.write_buffer.borrow_mut());
+        if let Some(connection) = &mut self.slot().connection {
+            outcome.sent_bytes += connection.send(opcode, payload, &mut scratch) as u64;
+        }
+        self.connections.worker.write_buffer.replace(scratch);
+        self.flush(observer, deadline).await
+    }
+
+    async fn flush<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        deadline: Instant,
+    ) -> Result<(), Failure> {
+        match self.connections.wait_for_flush(self.id, observer, deadline).await {
+            Ended::Done if self.slot().is_open() => Ok(()),
+            Ended::Done => Err(self.slot().meet_loss()),
+            Ended::TimedOut => Err(Failure::plain(
+                Code::WriteTimeout,
+                "the frame was not handed to the kernel within `write_timeout`",
+            )),
+            Ended::Cut | Ended::Interrupted => Err(interrupted()),
+        }
+    }
+}
+
+/// The failure of a sampler that was at work when the time for finishing was over.
+pub(crate) fn interrupted() -> Failure {
+    Failure::plain(Code::Interrupted, "the run ended while the sampler was at work")
+}
+
+/// A wait needs an end; constants are checked when the plan is read.
+pub(crate) fn nonzero(time: Duration, name: &str) -> Result<Duration, Failure> {
+    if time.is_zero() {
+        return Err(Failure::plain(
+            Code::BadValue,
+            &format!("`{name}` is zero; a wait needs an end"),
+        ));
+    }
+    Ok(time)
+}

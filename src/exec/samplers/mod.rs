@@ -1,0 +1,51 @@
+//! The six samplers, one file each.
+
+mod close;
+mod job;
+mod open;
+mod payload;
+mod ping_pong;
+mod request_response;
+mod single_read;
+mod single_write;
+mod take;
+
+use crate::exec::connections::Connections;
+use crate::exec::evaluate::Scope;
+use crate::exec::outcome::{Execution, Failure, Outcome};
+use crate::program::{Sampler, SamplerKind};
+
+pub(crate) use close::close_all;
+use job::Job;
+
+/// Executes a sampler once.
+pub(crate) async fn run(
+    scope: &mut Scope,
+    connections: &mut Connections,
+    sampler: &Sampler,
+    label: &str,
+) -> Execution {
+    match execute(scope, connections, sampler, label).await {
+        Ok(execution) => execution,
+        Err(failure) => Execution::Row(Outcome::unstarted(failure)),
+    }
+}
+
+/// Fails where a setting cannot be evaluated; nothing was sent then.
+async fn execute(
+    scope: &mut Scope,
+    connections: &mut Connections,
+    sampler: &Sampler,
+    label: &str,
+) -> Result<Execution, Failure> {
+    let mut job = Job::begin(scope, connections, sampler, label).await?;
+    match &sampler.kind {
+        // Opening is rare and its state large: kept out of each thread's own.
+        SamplerKind::Open(open) => Box::pin(open::run(&mut job, open)).await,
+        SamplerKind::RequestResponse(request) => request_response::run(&mut job, request).await,
+        SamplerKind::SingleWrite(write) => single_write::run(&mut job, write).await,
+        SamplerKind::SingleRead(read) => single_read::run(&mut job, read).await,
+        SamplerKind::PingPong(ping) => ping_pong::run(&mut job, ping).await,
+        SamplerKind::Close(close) => Box::pin(close::run(&mut job, close)).await,
+    }
+}

@@ -1,0 +1,121 @@
+//! `open`: connects and upgrades.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use crate::clock;
+use crate::exec::evaluate::bad_value;
+use crate::exec::outcome::{Execution, Failure, Outcome};
+use crate::exec::samplers::close::close_one;
+use crate::exec::samplers::job::{Job, interrupted, nonzero};
+use crate::net::{DialError, Url};
+use crate::program::{self, WhenFull};
+use crate::sample::{Code, Note, Phases};
+use crate::ws::{ConnectError, ConnectFailure, InboxBounds, Limits, Overflow, connect};
+
+pub(crate) async fn run(job: &mut Job<'_>, spec: &program::Open) -> Result<Execution, Failure> {
+    let attempt = evaluate(job, spec)?;
+    let shown: Rc<str> = attempt.url.shown.as_str().into();
+    // An open connection of this name is closed first, before timing starts.
+    close_one(job.connections, job.id).await;
+    let mut outcome = Outcome::begun(clock::now());
+    outcome.url = Some(Rc::clone(&shown));
+    let deadline = outcome.start + attempt.timeout;
+    let connecting =
+        Box::pin(
+            async move { connect(&attempt.url, &attempt.headers, attempt.limits, deadline).await },
+        );
+    let failure = match job.connections.drive(connecting).await {
+        Some(Ok(connected)) => {
+            let phases =
+                Phases { dns: connected.dns, tcp: connected.tcp, upgrade: connected.upgrade };
+            job.note(&Note::Opened { phases });
+            outcome.code = Code::SWITCHING_PROTOCOLS;
+            outcome.end = connected.done;
+            outcome.connect = connected.done - outcome.start;
+            outcome.bytes = connected.bytes;
+            outcome.sent_bytes = connected.sent_bytes;
+            job.connections.opened(job.id, connected.connection, shown);
+            return Ok(Execution::Row(outcome));
+        }
+        Some(Err(failure)) => {
+            outcome.bytes = failure.bytes;
+            outcome.sent_bytes = failure.sent_bytes;
+            describe(&failure)
+        }
+        None => interrupted(),
+    };
+    job.note(&Note::OpenFailed);
+    job.connections.open_failed(job.id, Some(shown), failure.clone());
+    let end = clock::now();
+    outcome.connect = end - outcome.start;
+    Ok(Execution::Row(outcome.failed(failure, end)))
+}
+
+/// Everything evaluated, nothing sent.
+struct Attempt {
+    url: Url,
+    headers: Vec<(String, String)>,
+    timeout: Duration,
+    limits: Limits,
+}
+
+fn evaluate(job: &mut Job<'_>, spec: &program::Open) -> Result<Attempt, Failure> {
+    let scope = &mut *job.scope;
+    let url = scope.text(&spec.url)?;
+    let path = spec.path.as_ref().map(|path| scope.text(path)).transpose()?;
+    let url = Url::parse(&url, path.as_deref())
+        .map_err(|error| bad_value(&error.what, &spec.url.source))?;
+    let mut headers = Vec::with_capacity(spec.headers.len());
+    for header in &spec.headers {
+        headers.push((header.name.clone(), scope.text(&header.value)?.into_owned()));
+    }
+    let timeout = nonzero(scope.value(&spec.connect_timeout)?, "connect_timeout")?;
+    let inbox = InboxBounds {
+        messages: scope.value(&spec.inbox.messages)?.max(1),
+        bytes: scope.value(&spec.inbox.bytes)?.0,
+        overflow: match scope.value(&spec.inbox.when_full)? {
+            WhenFull::DropOldest => Overflow::DropOldest,
+            WhenFull::Wait => Overflow::Wait,
+            WhenFull::Fail => Overflow::Fail,
+        },
+    };
+    let max_message_size = scope.value(&spec.max_message_size)?.0;
+    Ok(Attempt { url, headers, timeout, limits: Limits { max_message_size, inbox } })
+}
+
+/// How a failed attempt reads in its row.
+fn describe(failure: &ConnectFailure) -> Failure {
+    let text = match &failure.error {
+        ConnectError::Dial(DialError::Dns { source, .. } | DialError::Refused { source, .. }) => {
+            format!("{}: {source}", failure.error)
+        }
+        error => error.to_string(),
+    };
+    let (code, cause) = match &failure.error {
+        ConnectError::Dial(DialError::Dns { .. }) => (Code::Dns, "the name was not resolved"),
+        ConnectError::Dial(DialError::Refused { source, .. }) => {
+            return Failure::new(
+                Code::ConnectRefused,
+                text,
+                format!("failed to connect: {source}"),
+            );
+        }
+        ConnectError::Dial(DialError::Timeout { .. }) => {
+            (Code::ConnectTimeout, "no connection in time")
+        }
+        ConnectError::Timeout { .. } => {
+            (Code::ConnectTimeout, "no complete answer to the upgrade in time")
+        }
+        ConnectError::Disconnected { .. } => {
+            (Code::Disconnected, "the connection ended during the upgrade")
+        }
+        ConnectError::Refused { status, .. } => {
+            (Code::Number(*status), "the server refused the upgrade")
+        }
+        ConnectError::Invalid { .. } => {
+            (Code::Upgrade, "the answer to the upgrade does not conform")
+        }
+    };
+    Failure::new(code, text, cause)
+}

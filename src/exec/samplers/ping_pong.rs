@@ -1,0 +1,94 @@
+//! `ping_pong`: sends a ping and waits for its pong, or sends an unsolicited pong.
+
+use std::borrow::Cow;
+use std::time::Instant;
+
+use crate::clock;
+use crate::exec::outcome::{Execution, Failure};
+use crate::exec::samplers::job::{Job, interrupted};
+use crate::exec::samplers::take::Came;
+use crate::exec::wait::{AtEnd, Ended};
+use crate::program::{self, PingKind};
+use crate::sample::Code;
+use crate::ws::{Frame, KeepAll, Message, Observer, Opcode};
+
+/// The longest payload of a control frame (RFC 6455 5.5).
+const MAX_CONTROL: usize = 125;
+
+pub(crate) async fn run(job: &mut Job<'_>, spec: &program::PingPong) -> Result<Execution, Failure> {
+    if let Some(refusal) = job.refusal() {
+        return Ok(refusal);
+    }
+    let (read_timeout, write_timeout) = (job.read_timeout()?, job.write_timeout()?);
+    let kind = job.scope.value(&spec.kind)?;
+    let payload = match &spec.payload {
+        Some(template) => job.scope.text(template)?,
+        // A pong for an earlier ping must not pass for this one's.
+        None => Cow::Owned(format!("{:016x}", rand::random::<u64>())),
+    };
+    if payload.len() > MAX_CONTROL {
+        let text =
+            format!("the payload has {} bytes, and a ping carries at most 125", payload.len());
+        return Err(Failure::new(Code::BadValue, text, "a payload is longer than 125 bytes"));
+    }
+    let mut outcome = job.outcome();
+    if kind == PingKind::Pong {
+        let sent = job
+            .send(&mut outcome, Opcode::Pong, payload.as_bytes(), &mut KeepAll, write_timeout)
+            .await;
+        outcome.end = clock::now();
+        let end = outcome.end;
+        return Ok(Execution::Row(match sent {
+            Ok(()) => outcome,
+            Err(failure) => outcome.failed(failure, end),
+        }));
+    }
+    job.exchange(&mut outcome);
+    let mut pong = AwaitPong { payload: payload.as_bytes(), came: None };
+    let sent =
+        job.send(&mut outcome, Opcode::Ping, payload.as_bytes(), &mut pong, write_timeout).await;
+    if let Err(failure) = sent {
+        return Ok(Execution::Row(outcome.failed(failure, clock::now())));
+    }
+    let deadline = clock::now() + read_timeout;
+    let ended = job
+        .connections
+        .wait(job.id, &mut pong, deadline, AtEnd::Finish, |slot, pong| {
+            pong.came.is_some() || !slot.is_open()
+        })
+        .await;
+    if let Some(came) = pong.came {
+        came.fill(&mut outcome);
+        return Ok(Execution::Row(outcome));
+    }
+    let end = clock::now();
+    let failure = match ended {
+        Ended::TimedOut => job.timed_out("no pong came within `read_timeout`"),
+        Ended::Done => job.slot().meet_loss(),
+        Ended::Cut | Ended::Interrupted => interrupted(),
+    };
+    Ok(Execution::Row(outcome.failed(failure, end)))
+}
+
+/// Waits for the pong with this payload; messages go to the inbox.
+struct AwaitPong<'p> {
+    payload: &'p [u8],
+    came: Option<Came>,
+}
+
+impl Observer for AwaitPong<'_> {
+    fn is_waiting(&self) -> bool {
+        self.came.is_none()
+    }
+
+    fn message(&mut self, message: Message) -> Option<Message> {
+        Some(message)
+    }
+
+    fn control(&mut self, frame: &Frame, arrived: Instant) {
+        let fits = frame.opcode == Opcode::Pong && frame.payload == self.payload;
+        if self.came.is_none() && fits {
+            self.came = Some(Came::of(frame, arrived));
+        }
+    }
+}

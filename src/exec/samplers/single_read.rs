@@ -1,0 +1,66 @@
+//! `single_read`: waits for a message.
+
+use crate::clock;
+use crate::exec::outcome::{Execution, Failure, Outcome};
+use crate::exec::samplers::job::{Job, interrupted};
+use crate::exec::samplers::take::{self, Take};
+use crate::exec::wait::{AtEnd, Ended};
+use crate::program;
+use crate::sample::Code;
+use crate::ws::Message;
+
+pub(crate) async fn run(
+    job: &mut Job<'_>,
+    spec: &program::SingleRead,
+) -> Result<Execution, Failure> {
+    if job.slot().out_of_sync {
+        return Ok(Execution::Skipped(Code::OutOfSync));
+    }
+    let read_timeout = job.read_timeout()?;
+    let (expect, optional) = (job.scope.value(&spec.expect)?, job.scope.value(&spec.optional)?);
+    let mut outcome = job.outcome();
+    if let Some(message) = waiting_message(job) {
+        job.exchange(&mut outcome);
+        return Ok(Execution::Row(take::receive(outcome, message, expect, None)));
+    }
+    if let Some(refusal) = job.refusal() {
+        return Ok(refusal);
+    }
+    job.exchange(&mut outcome);
+    let mut next = Take::any();
+    let deadline = outcome.start + read_timeout;
+    let ended = job
+        .connections
+        .wait(job.id, &mut next, deadline, AtEnd::Cut, |slot, next| {
+            next.taken.is_some() || !slot.is_open()
+        })
+        .await;
+    if let Some(message) = next.taken {
+        return Ok(Execution::Row(take::receive(outcome, message, expect, None)));
+    }
+    Ok(match ended {
+        Ended::Cut => Execution::Cut,
+        Ended::TimedOut => Execution::Row(nothing_came(job, outcome, optional)),
+        Ended::Done => {
+            let failure = job.slot().meet_loss();
+            Execution::Row(outcome.failed(failure, clock::now()))
+        }
+        Ended::Interrupted => Execution::Row(outcome.failed(interrupted(), clock::now())),
+    })
+}
+
+/// The oldest message that arrived before, also on a connection that has been lost since.
+fn waiting_message(job: &mut Job<'_>) -> Option<Message> {
+    job.slot().connection.as_mut()?.inbox().pop()
+}
+
+fn nothing_came(job: &mut Job<'_>, mut outcome: Outcome, optional: bool) -> Outcome {
+    let end = clock::now();
+    if optional {
+        outcome.code = Code::NoMessage;
+        outcome.end = end;
+        return outcome;
+    }
+    let failure = job.timed_out("no message came within `read_timeout`");
+    outcome.failed(failure, end)
+}

@@ -1,0 +1,49 @@
+//! What all workers of a run share.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Instant;
+
+use crate::exec::stop::Stop;
+use crate::program::{CounterId, Program};
+
+/// State of a run that is not one thread's own.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) program: Arc<Program>,
+    pub(crate) stop: Stop,
+    /// The moment from which all delays and ramps count.
+    pub(crate) started: Instant,
+    active: AtomicU32,
+    active_of_group: Vec<AtomicU32>,
+    counters: Vec<AtomicU64>,
+}
+
+impl Shared {
+    pub(crate) fn new(program: Arc<Program>, stop: Stop, started: Instant) -> Self {
+        let active_of_group = program.groups.iter().map(|_| AtomicU32::new(0)).collect();
+        let counters = (0..program.counters).map(|_| AtomicU64::new(0)).collect();
+        Self { program, stop, started, active: AtomicU32::new(0), active_of_group, counters }
+    }
+
+    pub(crate) fn thread_started(&self, group: usize) {
+        self.active.fetch_add(1, Ordering::Relaxed);
+        self.active_of_group[group].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn thread_finished(&self, group: usize) {
+        self.active.fetch_sub(1, Ordering::Relaxed);
+        self.active_of_group[group].fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Threads active in the group and in all groups.
+    pub(crate) fn active(&self, group: usize) -> (u32, u32) {
+        let all = self.active.load(Ordering::Relaxed);
+        (self.active_of_group[group].load(Ordering::Relaxed), all)
+    }
+
+    /// The next value of a counter that all threads share: 1 first.
+    pub(crate) fn count(&self, counter: CounterId) -> u64 {
+        self.counters[counter.0 as usize].fetch_add(1, Ordering::Relaxed) + 1
+    }
+}

@@ -1,0 +1,304 @@
+//! A virtual thread: interprets its group's steps, iteration by iteration.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rand::RngExt;
+
+use crate::clock;
+use crate::exec::assertion;
+use crate::exec::connections::Connections;
+use crate::exec::cursor::{Cursor, EmptyPasses, Next, Pass, Tally};
+use crate::exec::evaluate::Scope;
+use crate::exec::outcome::{Execution, Failure, Outcome};
+use crate::exec::row::{self, Whose};
+use crate::exec::samplers;
+use crate::exec::worker::Worker;
+use crate::program::{Group, OnError, Pause, Sampler, SamplerKind, Step, Times};
+use crate::sample::{Code, EndCause, Note, RunEnd};
+
+/// Wait after a pass in which every sampler failed and nothing paused.
+const FAILED_PAUSE: Duration = Duration::from_millis(100);
+
+/// Iterations in a row in which everything was skipped, after which the thread ends.
+const MAX_SKIPPED_ITERATIONS: u32 = 3;
+
+/// Steps after which other tasks get their turn, even if nothing waited.
+const STEPS_PER_TURN: u32 = 64;
+
+/// What a thread does after a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    Go,
+    NextIteration,
+    End,
+}
+
+/// A virtual thread.
+pub(crate) struct Thread<'p> {
+    pub(crate) scope: Scope,
+    pub(crate) connections: Connections,
+    worker: Rc<Worker>,
+    group: &'p Group,
+    name: String,
+    tally: Tally,
+    empty_passes: EmptyPasses,
+    last_skip: Code,
+    steps: u32,
+}
+
+/// Runs thread `index` (from 0) of a group to its end.
+pub(crate) async fn run(worker: Rc<Worker>, group: usize, index: u32, end: Option<Instant>) {
+    let program = Arc::clone(&worker.shared.program);
+    let name = format!("{} {}-{}", program.groups[group].name, group + 1, index + 1);
+    let _presence = Presence::enter(Rc::clone(&worker), group, &name);
+    let mut thread = Thread {
+        scope: Scope::new(Arc::clone(&worker.shared), group, index + 1),
+        connections: Connections::new(Rc::clone(&worker), end),
+        worker,
+        group: &program.groups[group],
+        name,
+        tally: Tally::default(),
+        empty_passes: EmptyPasses::default(),
+        last_skip: Code::NoConnection,
+        steps: 0,
+    };
+    if thread.set_variables() {
+        thread.iterate().await;
+    }
+    samplers::close_all(&mut thread.connections).await;
+}
+
+/// Counts a thread as active while it lives, also if it ends by a bug of ours.
+struct Presence {
+    worker: Rc<Worker>,
+    group: usize,
+    name: String,
+}
+
+impl Presence {
+    fn enter(worker: Rc<Worker>, group: usize, name: &str) -> Self {
+        worker.shared.thread_started(group);
+        worker.note(&Note::ThreadStarted);
+        Self { worker, group, name: name.to_owned() }
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        self.worker.shared.thread_finished(self.group);
+        self.worker.note(&Note::ThreadFinished);
+        if std::thread::panicking() {
+            let what = format!("thread `{}` ended by an internal error", self.name);
+            self.worker.shared.stop.graceful(RunEnd::BrokeOff(what));
+        }
+    }
+}
+
+impl<'p> Thread<'p> {
+    /// Evaluates the plan's variables; false if one cannot be, which is told by a row.
+    fn set_variables(&mut self) -> bool {
+        let program = Arc::clone(&self.worker.shared.program);
+        for (variable, template) in &program.variables {
+            match self.scope.text(template) {
+                Ok(value) => self.scope.set(*variable, &value),
+                Err(failure) => {
+                    self.emit_failure("variables", failure);
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    async fn iterate(&mut self) {
+        let mut skipped_iterations = 0;
+        let mut left = self.group.loops;
+        while left != Times::Count(0) && !self.connections.is_over() {
+            if let Times::Count(count) = &mut left {
+                *count -= 1;
+            }
+            let began = self.tally;
+            if self.iteration().await == Flow::End {
+                return;
+            }
+            let pass = self.tally.since(began);
+            skipped_iterations = if pass == Pass::AllSkipped { skipped_iterations + 1 } else { 0 };
+            if skipped_iterations == MAX_SKIPPED_ITERATIONS {
+                return self.end_early(EndCause::AllSkipped(self.last_skip));
+            }
+            if self.after_pass(pass).await == Flow::End {
+                return;
+            }
+        }
+    }
+
+    async fn iteration(&mut self) -> Flow {
+        let mut cursor = Cursor::default();
+        cursor.enter(&self.group.steps, Times::Count(1), self.tally);
+        loop {
+            match cursor.next() {
+                Next::Nothing => return Flow::Go,
+                Next::Step(_) if self.connections.is_over() => return Flow::End,
+                Next::Step(step) => match self.step(step, &mut cursor).await {
+                    Flow::Go => {}
+                    flow => return flow,
+                },
+                // The group's own pass is the iteration, which `iterate` judges.
+                Next::PassEnd(_) if cursor.depth() == 1 => cursor.leave(),
+                Next::PassEnd(began) => {
+                    let pass = self.tally.since(began);
+                    if self.after_pass(pass).await == Flow::End {
+                        return Flow::End;
+                    }
+                    if pass == Pass::AllSkipped {
+                        cursor.leave();
+                    } else {
+                        cursor.repeat(self.tally);
+                    }
+                }
+            }
+            self.take_turns().await;
+        }
+    }
+
+    async fn step(&mut self, step: &'p Step, cursor: &mut Cursor<'p>) -> Flow {
+        match step {
+            Step::Sampler(sampler) => self.sampler(sampler).await,
+            Step::Pause(pause) => self.pause(pause).await,
+            Step::Loop(looped) => match self.scope.value(&looped.times) {
+                Ok(times) => {
+                    cursor.enter(&looped.steps, times, self.tally);
+                    Flow::Go
+                }
+                Err(failure) => {
+                    self.emit_failure("loop", failure);
+                    Flow::Go
+                }
+            },
+        }
+    }
+
+    /// Keeps a thread from spinning when a pass came to nothing.
+    async fn after_pass(&mut self, pass: Pass) -> Flow {
+        if self.empty_passes.are_too_many_after(pass) {
+            let text = "10,000 passes reached no sampler and waited for nothing";
+            self.emit_failure("loop", Failure::plain(Code::EmptyLoop, text));
+            self.end_early(EndCause::EmptyLoop);
+            return Flow::End;
+        }
+        if pass == Pass::AllFailed {
+            self.connections.pause_until(clock::now() + FAILED_PAUSE).await;
+        }
+        Flow::Go
+    }
+
+    async fn pause(&mut self, pause: &Pause) -> Flow {
+        let evaluated = match pause {
+            Pause::Constant(time) => self.scope.value(time),
+            Pause::Uniform(low, high) => self.scope.value(low).and_then(|low| {
+                let high = self.scope.value(high)?;
+                Ok(rand::rng().random_range(low.min(high)..=low.max(high)))
+            }),
+        };
+        match evaluated {
+            Ok(time) if time.is_zero() => {}
+            Ok(time) => {
+                self.tally.waited += 1;
+                self.connections.pause_until(clock::now() + time).await;
+            }
+            Err(failure) => self.emit_failure("pause", failure),
+        }
+        Flow::Go
+    }
+
+    async fn sampler(&mut self, sampler: &'p Sampler) -> Flow {
+        self.tally.reached += 1;
+        let opening = matches!(sampler.kind, SamplerKind::Open(_));
+        let (label, execution) = match self.scope.text(&sampler.name) {
+            Err(failure) => {
+                let outcome = Outcome::unstarted(failure);
+                (sampler.name.source.as_str().into(), Execution::Row(outcome))
+            }
+            Ok(label) => {
+                let execution =
+                    samplers::run(&mut self.scope, &mut self.connections, sampler, &label).await;
+                (label, execution)
+            }
+        };
+        match execution {
+            Execution::Skipped(cause) => {
+                self.last_skip = cause;
+                self.worker.note(&Note::Skipped { label: &label, cause });
+                Flow::Go
+            }
+            Execution::Cut => {
+                self.worker.note(&Note::Cut { label: &label });
+                Flow::Go
+            }
+            Execution::Row(mut outcome) => {
+                if outcome.failure.is_none() {
+                    let assertions = &sampler.assertions;
+                    outcome.fail_assertion(assertion::first_failure(
+                        &mut self.scope,
+                        assertions,
+                        &outcome,
+                    ));
+                }
+                self.emit(&label, &outcome, opening);
+                if outcome.failure.is_some() {
+                    self.on_error(sampler.on_error, &label)
+                } else {
+                    Flow::Go
+                }
+            }
+        }
+    }
+
+    fn on_error(&mut self, action: OnError, label: &str) -> Flow {
+        let stopped = || RunEnd::StoppedByOnError { label: label.to_owned() };
+        match action {
+            OnError::Continue => Flow::Go,
+            OnError::NextIteration => Flow::NextIteration,
+            OnError::StopThread => {
+                self.end_early(EndCause::StopThread);
+                Flow::End
+            }
+            OnError::StopTest => {
+                self.worker.shared.stop.graceful(stopped());
+                Flow::End
+            }
+            OnError::StopTestNow => {
+                self.worker.shared.stop.now(stopped());
+                Flow::End
+            }
+        }
+    }
+
+    fn emit(&mut self, label: &str, outcome: &Outcome, opening: bool) {
+        self.tally.ran += 1;
+        self.tally.passed += u64::from(outcome.failure.is_none());
+        let (thread, group) = (self.name.as_str(), self.scope.group);
+        let url = outcome.url.as_deref().unwrap_or_default();
+        row::emit(&self.worker, &Whose { label, thread, group, url, opening }, outcome);
+    }
+
+    /// A row for what failed outside any sampler.
+    fn emit_failure(&mut self, label: &str, failure: Failure) {
+        self.tally.reached += 1;
+        self.emit(label, &Outcome::unstarted(failure), false);
+    }
+
+    fn end_early(&self, cause: EndCause) {
+        self.worker.note(&Note::ThreadEndedEarly { thread: &self.name, cause });
+    }
+
+    /// Lets other tasks run now and then, even if no step waits.
+    async fn take_turns(&mut self) {
+        self.steps += 1;
+        if self.steps.is_multiple_of(STEPS_PER_TURN) {
+            tokio::task::yield_now().await;
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Waiting: always with a deadline, always pumping.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use crate::clock;
+use crate::exec::connections::{Connections, Slot, SlotId};
+use crate::exec::stop::{GRACEFUL_STOP, Level};
+use crate::ws::Observer;
+
+/// How a wait ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// What was waited for is there.
+    Done,
+    /// The deadline passed.
+    TimedOut,
+    /// The run or its duration ended, and only waiting was lost.
+    Cut,
+    /// The run ended, and the time for finishing too.
+    Interrupted,
+}
+
+/// Whether the end of the run or its duration ends a wait at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AtEnd {
+    /// Nothing was sent that an answer is due for.
+    Cut,
+    /// The wait goes on to its own deadline, or until the run is interrupted.
+    Finish,
+}
+
+impl Connections {
+    /// Whether no new step may start.
+    pub(crate) fn is_over(&self) -> bool {
+        self.worker.level() != Level::Run || self.end.is_some_and(|end| clock::now() >= end)
+    }
+
+    /// Waits until `done` finds what it looks for, or `deadline`.
+    pub(crate) async fn wait<O: Observer>(
+        &mut self,
+        id: SlotId,
+        observer: &mut O,
+        deadline: Instant,
+        at_end: AtEnd,
+        mut done: impl FnMut(&mut Slot, &mut O) -> bool,
+    ) -> Ended {
+        poll_fn(|context| {
+            self.poll_pump(context, Some((id, observer)));
+            if done(self.get_mut(id), observer) {
+                return Poll::Ready(Ended::Done);
+            }
+            self.poll_end(context, deadline, at_end)
+        })
+        .await
+    }
+
+    /// Waits until what was sent over the connection is with the kernel, or it is lost.
+    pub(crate) async fn wait_for_flush<O: Observer>(
+        &mut self,
+        id: SlotId,
+        observer: &mut O,
+        deadline: Instant,
+    ) -> Ended {
+        let is_flushed = |slot: &mut Slot, _: &mut O| {
+            !slot.is_open() || slot.connection.as_ref().is_some_and(|one| one.is_flushed())
+        };
+        if is_flushed(self.get_mut(id), observer) {
+            return Ended::Done;
+        }
+        self.wait(id, observer, deadline, AtEnd::Finish, is_flushed).await
+    }
+
+    /// Does nothing until `moment`, except to keep the connections alive.
+    pub(crate) async fn pause_until(&mut self, moment: Instant) -> Ended {
+        poll_fn(|context| {
+            self.poll_pump(context, None);
+            match self.poll_end(context, moment, AtEnd::Cut) {
+                Poll::Ready(Ended::TimedOut) => Poll::Ready(Ended::Done),
+                other => other,
+            }
+        })
+        .await
+    }
+
+    /// Runs a future that has a deadline of its own, keeping the connections alive; `None` if it
+    /// was interrupted.
+    pub(crate) async fn drive<T>(
+        &mut self,
+        mut future: Pin<Box<dyn Future<Output = T>>>,
+    ) -> Option<T> {
+        poll_fn(|context| {
+            self.poll_pump(context, None);
+            if let Poll::Ready(value) = future.as_mut().poll(context) {
+                return Poll::Ready(Some(value));
+            }
+            let far = clock::now() + GRACEFUL_STOP;
+            self.poll_end(context, far, AtEnd::Finish).map(|_| None)
+        })
+        .await
+    }
+
+    /// Pumps once without waiting, so that a sampler meets what has happened meanwhile.
+    pub(crate) async fn pump_once(&mut self) {
+        poll_fn(|context| {
+            self.poll_pump(context, None);
+            Poll::Ready(())
+        })
+        .await;
+    }
+
+    /// Closes all open connections properly, giving the peers until `deadline` to answer.
+    pub(crate) async fn wait_for_closes(&mut self, closing: &[SlotId], deadline: Instant) {
+        poll_fn(|context| {
+            self.poll_pump(context, None);
+            if !closing.iter().any(|&id| self.get(id).is_open()) {
+                return Poll::Ready(Ended::Done);
+            }
+            self.poll_end(context, deadline, AtEnd::Finish)
+        })
+        .await;
+    }
+
+    /// Whether it is time to stop waiting; if not, arranges to be woken when it may be.
+    fn poll_end(
+        &mut self,
+        context: &mut Context<'_>,
+        deadline: Instant,
+        at_end: AtEnd,
+    ) -> Poll<Ended> {
+        self.worker.remember(&self.waker, context.waker());
+        let now = clock::now();
+        let interrupt = match (self.worker.interrupt_at(), self.end) {
+            (Some(moment), Some(end)) => Some(moment.min(end + GRACEFUL_STOP)),
+            (Some(moment), None) => Some(moment),
+            (None, end) => end.map(|end| end + GRACEFUL_STOP),
+        };
+        if at_end == AtEnd::Cut
+            && (self.worker.level() != Level::Run || self.end.is_some_and(|end| now >= end))
+        {
+            return Poll::Ready(Ended::Cut);
+        }
+        if interrupt.is_some_and(|moment| now >= moment) {
+            return Poll::Ready(Ended::Interrupted);
+        }
+        if now >= deadline {
+            return Poll::Ready(Ended::TimedOut);
+        }
+        let mut wake = interrupt.map_or(deadline, |moment| moment.min(deadline));
+        if let (AtEnd::Cut, Some(end)) = (at_end, self.end) {
+            wake = wake.min(end);
+        }
+        self.timer.arm(context, wake);
+        Poll::Pending
+    }
+}

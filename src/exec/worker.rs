@@ -1,0 +1,176 @@
+//! A worker: one OS thread with its own runtime, on which its share of the virtual threads runs.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+use tokio::task::{LocalSet, spawn_local};
+use tokio::time::{Instant as RuntimeInstant, MissedTickBehavior, interval, sleep_until};
+
+use crate::clock;
+use crate::exec::shared::Shared;
+use crate::exec::stop::{GRACEFUL_STOP, Level};
+use crate::exec::thread;
+use crate::sample::{Note, Sample, WorkerSink};
+
+/// Size of the read buffer that all connections of a worker share, in bytes.
+const READ_BUFFER: usize = 64 * 1024;
+
+/// How often the sink hands on what it collected.
+const FLUSH_EVERY: Duration = Duration::from_millis(500);
+
+/// What the virtual threads of one worker share.
+pub(crate) struct Worker {
+    pub(crate) shared: Arc<Shared>,
+    /// Filled and emptied within one pump.
+    pub(crate) read_buffer: RefCell<Box<[u8]>>,
+    /// For one outgoing frame at a time.
+    pub(crate) write_buffer: RefCell<Vec<u8>>,
+    sink: RefCell<Box<dyn WorkerSink>>,
+    level: Cell<Level>,
+    /// The tasks to wake when the run is told to end, by thread.
+    wakers: RefCell<Vec<Option<Waker>>>,
+}
+
+impl Worker {
+    pub(crate) fn level(&self) -> Level {
+        self.level.get()
+    }
+
+    /// When samplers at work are interrupted, if the run has been told to end.
+    pub(crate) fn interrupt_at(&self) -> Option<Instant> {
+        match self.level.get() {
+            Level::Run => None,
+            Level::Graceful(since) => Some(since + GRACEFUL_STOP),
+            Level::Now => Some(self.shared.started),
+        }
+    }
+
+    pub(crate) fn sample(&self, sample: &Sample<'_>) {
+        self.sink.borrow_mut().sample(sample);
+    }
+
+    pub(crate) fn note(&self, note: &Note<'_>) {
+        self.sink.borrow_mut().note(note);
+    }
+
+    /// A place for one task's waker.
+    pub(crate) fn register(&self) -> WakerSlot {
+        let mut wakers = self.wakers.borrow_mut();
+        wakers.push(None);
+        WakerSlot(wakers.len() - 1)
+    }
+
+    /// Remembers whom to wake when the run is told to end; a task's waker never changes.
+    pub(crate) fn remember(&self, slot: &WakerSlot, waker: &Waker) {
+        let mut wakers = self.wakers.borrow_mut();
+        if wakers[slot.0].is_none() {
+            wakers[slot.0] = Some(waker.clone());
+        }
+    }
+
+    pub(crate) fn forget(&self, slot: &WakerSlot) {
+        self.wakers.borrow_mut()[slot.0] = None;
+    }
+
+    async fn follow(&self, mut level: watch::Receiver<Level>) {
+        loop {
+            self.level.set(*level.borrow_and_update());
+            if self.level.get() != Level::Run {
+                self.wakers.borrow().iter().flatten().for_each(Waker::wake_by_ref);
+            }
+            if level.changed().await.is_err() {
+                return std::future::pending().await;
+            }
+        }
+    }
+
+    async fn flush_regularly(&self) {
+        let mut ticks = interval(FLUSH_EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            self.sink.borrow_mut().flush();
+        }
+    }
+
+    /// Waits until `moment`; false if the run was told to end before.
+    async fn wait_until(&self, moment: Instant, level: &mut watch::Receiver<Level>) -> bool {
+        let ended = async { level.wait_for(|level| *level != Level::Run).await.is_ok() };
+        tokio::select! {
+            biased;
+            _ = ended => false,
+            () = sleep_until(RuntimeInstant::from_std(moment)) => true,
+        }
+    }
+}
+
+/// A task's place among the wakers of its worker.
+#[derive(Debug)]
+pub(crate) struct WakerSlot(usize);
+
+/// The threads of one group that one worker runs.
+pub(crate) struct Share {
+    pub(crate) group: usize,
+    /// The first of them, from 0 within the group.
+    pub(crate) first: u32,
+    /// From each to the next.
+    pub(crate) step: u32,
+}
+
+/// Runs a worker's share of all groups to its end, on the calling OS thread.
+pub(crate) fn run(
+    runtime: &tokio::runtime::Runtime,
+    shared: Arc<Shared>,
+    sink: Box<dyn WorkerSink>,
+    shares: Vec<Share>,
+) {
+    let level = shared.stop.subscribe();
+    let worker = Rc::new(Worker {
+        shared,
+        read_buffer: RefCell::new(vec![0; READ_BUFFER].into_boxed_slice()),
+        write_buffer: RefCell::default(),
+        sink: RefCell::new(sink),
+        level: Cell::new(Level::Run),
+        wakers: RefCell::default(),
+    });
+    runtime.block_on(async {
+        let tasks = LocalSet::new();
+        for share in shares {
+            tasks.spawn_local(start_threads(Rc::clone(&worker), share));
+        }
+        tokio::select! {
+            () = tasks => {}
+            () = worker.follow(level) => {}
+            () = worker.flush_regularly() => {}
+        }
+    });
+    worker.sink.borrow_mut().flush();
+}
+
+/// Starts each thread of a share when it is due: thread i of n at `delay + i * ramp_up / n`.
+async fn start_threads(worker: Rc<Worker>, share: Share) {
+    let mut level = worker.shared.stop.subscribe();
+    let program = Arc::clone(&worker.shared.program);
+    let group = &program.groups[share.group];
+    let start = worker.shared.started + group.delay;
+    let end = group.duration.map(|duration| start + duration);
+    let mut index = share.first;
+    while index < group.threads {
+        let due = start + group.ramp_up.mul_f64(f64::from(index) / f64::from(group.threads));
+        if end.is_some_and(|end| due >= end) {
+            return;
+        }
+        if due > clock::now() && !worker.wait_until(due, &mut level).await {
+            return;
+        }
+        if worker.level() != Level::Run {
+            return;
+        }
+        spawn_local(thread::run(Rc::clone(&worker), share.group, index, end));
+        index += share.step;
+    }
+}

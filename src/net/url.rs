@@ -1,0 +1,167 @@
+//! WebSocket URLs (RFC 6455 3).
+
+use std::borrow::Cow;
+
+use http::Uri;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+
+/// What may not stand in a URL as it is; `%` is left alone, so that encoded text stays as written.
+const ENCODED: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'<')
+    .add(b'>')
+    .add(b'\\')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
+/// A query parameter whose name contains one of these is never shown.
+const SECRET_NAMES: [&str; 8] =
+    ["token", "key", "secret", "password", "auth", "sid", "jwt", "signature"];
+
+/// A URL that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct UrlError {
+    /// What is wrong and with which URL.
+    pub what: String,
+    /// How to mend it.
+    pub help: Option<String>,
+}
+
+/// Where to connect and what to ask for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Url {
+    /// Name or address; IPv6 without brackets.
+    pub host: String,
+    /// 80 unless given.
+    pub port: u16,
+    /// The whole URL, percent-encoded.
+    pub uri: Uri,
+    /// The URL for people: values of secret query parameters are `***`.
+    pub shown: String,
+}
+
+impl Url {
+    /// Reads `url`; `path` (with its query) replaces its path and query. Blanks and non-ASCII
+    /// characters are percent-encoded.
+    pub fn parse(url: &str, path: Option<&str>) -> Result<Self, UrlError> {
+        let url = url.trim();
+        let rest = url.strip_prefix("ws://").ok_or_else(|| wrong_scheme(url))?;
+        let (authority, own_path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+        let path = path.unwrap_or(own_path);
+        if path.contains('#') {
+            return Err(UrlError {
+                what: format!("`{path}` has a fragment, which a WebSocket URL must not have"),
+                help: Some("write `%23` for a `#` that belongs to the path or query".to_owned()),
+            });
+        }
+        if authority.contains('@') {
+            return Err(UrlError {
+                what: "user info in a URL is not in this version".to_owned(),
+                help: Some("send an `Authorization` header".to_owned()),
+            });
+        }
+        let slash = if path.starts_with('/') { "" } else { "/" };
+        let text = format!("ws://{authority}{slash}{}", utf8_percent_encode(path, ENCODED));
+        let uri: Uri = text.parse().map_err(|error| UrlError {
+            what: format!("`{url}` is not a URL: {error}"),
+            help: None,
+        })?;
+        let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+        let port_text = authority.rsplit_once(']').map_or(authority, |(_, after)| after);
+        let port = match (uri.port_u16(), port_text.contains(':')) {
+            (Some(port), _) if port > 0 => port,
+            (None, false) => 80,
+            _ => {
+                return Err(UrlError {
+                    what: format!("`{url}` has no valid port"),
+                    help: Some("write a number from 1 to 65535 after the colon".to_owned()),
+                });
+            }
+        };
+        if host.is_empty() {
+            return Err(UrlError { what: format!("`{url}` names no host"), help: None });
+        }
+        let shown = shown(&text);
+        Ok(Self { host, port, uri, shown })
+    }
+}
+
+fn wrong_scheme(url: &str) -> UrlError {
+    if url.starts_with("wss://") {
+        return UrlError {
+            what: "`wss://` is not in this version".to_owned(),
+            help: Some("use `ws://`".to_owned()),
+        };
+    }
+    let bare = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    UrlError {
+        what: format!("`url` must start with `ws://` or `wss://`, and `{url}` does not"),
+        help: match bare {
+            Some(bare) => Some(format!("write `ws://{bare}`")),
+            None if url.is_empty() || url.contains("://") => None,
+            None => Some(format!("write `ws://{url}`")),
+        },
+    }
+}
+
+/// The URL with the values of secret query parameters hidden.
+fn shown(url: &str) -> String {
+    let Some((before, query)) = url.split_once('?') else { return url.to_owned() };
+    let parameters: Vec<Cow<'_, str>> = query
+        .split('&')
+        .map(|parameter| match parameter.split_once('=') {
+            Some((name, _)) if is_secret(name) => Cow::Owned(format!("{name}=***")),
+            _ => Cow::Borrowed(parameter),
+        })
+        .collect();
+    format!("{before}?{}", parameters.join("&"))
+}
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET_NAMES.iter().any(|secret| name.contains(secret))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn path_and_query_replace_those_of_the_url() {
+        let url = Url::parse("ws://h:9000/a?b=1", Some("/rooms/a b?q=ü")).unwrap();
+        assert_eq!(url.uri.to_string(), "ws://h:9000/rooms/a%20b?q=%C3%BC");
+        assert_eq!((url.host.as_str(), url.port), ("h", 9000));
+    }
+
+    #[test]
+    fn defaults_are_filled_in() {
+        let url = Url::parse("ws://h", None).unwrap();
+        assert_eq!((url.port, url.uri.path()), (80, "/"));
+        let url = Url::parse("ws://[::1]?x=1", None).unwrap();
+        assert_eq!((url.host.as_str(), url.port, url.uri.query()), ("::1", 80, Some("x=1")));
+        assert_eq!(Url::parse("ws://[::1]:81/", Some("chat")).unwrap().uri.path(), "/chat");
+    }
+
+    #[test]
+    fn secrets_in_the_query_are_not_shown() {
+        let url = Url::parse("ws://h/?access_token=abc&room=1&API_KEY=x", None).unwrap();
+        assert_eq!(url.shown, "ws://h/?access_token=***&room=1&API_KEY=***");
+    }
+
+    #[test]
+    fn each_mistake_has_its_advice() {
+        let help = |url: &str| Url::parse(url, None).unwrap_err().help;
+        assert_eq!(help("http://h/").as_deref(), Some("write `ws://h/`"));
+        assert_eq!(help("localhost:9000").as_deref(), Some("write `ws://localhost:9000`"));
+        for url in
+            ["ws://", "ws://h:0/", "ws://h:99999/", "ws://h:x/", "ws://h/#a", "ws://u:p@h/", ""]
+        {
+            assert!(Url::parse(url, None).is_err(), "{url}");
+        }
+    }
+}

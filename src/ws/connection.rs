@@ -1,0 +1,317 @@
+//! One connection: frames over a socket, pumped by whoever waits.
+//!
+//! Nothing here waits by itself. [`Connection::poll_pump`] reads what is there, answers pings and
+//! closes, and offers what arrived to an [`Observer`]; the engine calls it for every connection of a
+//! thread whenever that thread waits. Loss is a value that stays until someone asks.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::clock;
+use crate::net::Stream;
+use crate::ws::frame::{self, Role};
+use crate::ws::inbox::Full;
+use crate::ws::{
+    Assembler, CloseFrame, Decoder, Frame, Inbox, InboxBounds, Message, MessageKind, Opcode,
+    Violation,
+};
+
+/// How much one pump reads at most before others get their turn, in bytes.
+const READ_BUDGET: usize = 64 * 1024;
+
+/// Pongs wait for the kernel up to this many bytes; beyond, only the newest ping is answered, as
+/// RFC 6455 5.5.3 allows, so that a peer that never reads cannot fill our memory.
+const MAX_UNSENT_PONGS: usize = 4 * 1024;
+
+/// What a peer is told when its messages overflow an inbox that must not overflow.
+const POLICY_VIOLATION: u16 = 1008;
+
+/// Why a connection is gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Loss {
+    /// The peer sent a close frame.
+    Closed(CloseFrame),
+    /// TCP ended without a close frame; says how.
+    Disconnected(String),
+    /// The peer broke RFC 6455 or a limit.
+    Violation(Violation),
+    /// The inbox was full and must not overflow.
+    InboxFull,
+}
+
+/// Is asked what to do with what arrives.
+pub trait Observer {
+    /// Whether a sampler waits on this connection now; then a full inbox does not hold it back.
+    fn is_waiting(&self) -> bool;
+    /// Offers a message that has just arrived; gives it back if the inbox is to keep it.
+    fn message(&mut self, message: Message) -> Option<Message>;
+    /// Shows a pong or close frame whose last byte was read at `arrived`.
+    fn control(&mut self, frame: &Frame, arrived: Instant);
+}
+
+/// The observer while nothing waits on the connection: the inbox keeps everything.
+#[derive(Debug)]
+pub struct KeepAll;
+
+impl Observer for KeepAll {
+    fn is_waiting(&self) -> bool {
+        false
+    }
+    fn message(&mut self, message: Message) -> Option<Message> {
+        Some(message)
+    }
+    fn control(&mut self, _: &Frame, _: Instant) {}
+}
+
+/// Bounds of what a connection accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Payload bytes of one message.
+    pub max_message_size: u64,
+    /// Of what waits unread.
+    pub inbox: InboxBounds,
+}
+
+/// A client's end of a WebSocket connection.
+#[derive(Debug)]
+pub struct Connection {
+    stream: Option<Stream>,
+    decoder: Decoder,
+    assembler: Assembler,
+    inbox: Inbox,
+    /// Encoded frames that the kernel has not taken yet; usually empty and without memory.
+    unsent: Vec<u8>,
+    /// The newest ping that found `unsent` full.
+    late_ping: Option<Vec<u8>>,
+    close_sent: bool,
+    /// Why nothing can be written any more. What the peer wrote before is still read: it may be the
+    /// close frame that explains it.
+    write_error: Option<String>,
+    loss: Option<Loss>,
+}
+
+/// What is left of a connection that is over: see [`linger`](crate::ws::linger).
+#[derive(Debug)]
+pub struct Remains {
+    pub(crate) stream: Stream,
+    pub(crate) unsent: Vec<u8>,
+}
+
+impl Connection {
+    /// A connection over a stream whose upgrade was accepted.
+    pub fn new(stream: Stream, limits: Limits) -> Self {
+        Self {
+            stream: Some(stream),
+            decoder: Decoder::new(Role::Client, limits.max_message_size),
+            assembler: Assembler::new(limits.max_message_size),
+            inbox: Inbox::new(limits.inbox),
+            unsent: Vec::new(),
+            late_ping: None,
+            close_sent: false,
+            write_error: None,
+            loss: None,
+        }
+    }
+
+    /// What arrived and was not read yet.
+    pub fn inbox(&mut self) -> &mut Inbox {
+        &mut self.inbox
+    }
+
+    /// Why the connection is gone, if it is.
+    pub fn loss(&self) -> Option<&Loss> {
+        self.loss.as_ref()
+    }
+
+    /// Whether the kernel has taken everything that was sent.
+    pub fn is_flushed(&self) -> bool {
+        self.unsent.is_empty() && self.write_error.is_none()
+    }
+
+    /// Whether part of a message has arrived.
+    pub fn is_inside_a_message(&self) -> bool {
+        self.decoder.is_inside_a_frame() || self.assembler.is_inside_a_message()
+    }
+
+    /// Sends one frame, with a fresh mask; `scratch` is any buffer. Returns the frame's length in
+    /// bytes. What the kernel does not take at once is kept and goes with the next pumps. Does
+    /// nothing on a lost connection. The peer's answer to a close frame is a [`Loss::Closed`].
+    pub fn send(&mut self, opcode: Opcode, payload: &[u8], scratch: &mut Vec<u8>) -> usize {
+        self.close_sent |= opcode == Opcode::Close;
+        scratch.clear();
+        let length = frame::encode(scratch, opcode, true, payload, Some(frame::fresh_mask()));
+        let mut taken = 0;
+        if let (Some(stream), true) = (&self.stream, self.unsent.is_empty()) {
+            match stream.try_write(scratch) {
+                Ok(written) => taken = written,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => self.write_error = Some(error.to_string()),
+            }
+        }
+        if self.write_error.is_none() && taken < scratch.len() {
+            self.unsent.extend_from_slice(&scratch[taken..]);
+        }
+        length
+    }
+
+    /// Writes and reads what can be now, and arranges to be woken for more. `buffer` is shared by
+    /// all connections of a worker.
+    pub fn poll_pump(
+        &mut self,
+        context: &mut Context<'_>,
+        buffer: &mut [u8],
+        observer: &mut dyn Observer,
+    ) {
+        self.poll_flush(context);
+        let mut budget = READ_BUDGET;
+        while self.loss.is_none() && (observer.is_waiting() || !self.inbox.holds_back()) {
+            if budget == 0 {
+                context.waker().wake_by_ref();
+                break;
+            }
+            let room = budget.min(buffer.len());
+            let Poll::Ready(read) = self.poll_read(context, &mut buffer[..room]) else { break };
+            match read {
+                Ok(0) => self.disconnect("the peer closed TCP without a close frame"),
+                Ok(length) => {
+                    budget -= length;
+                    self.receive(&buffer[..length], clock::now(), observer);
+                }
+                Err(error) => self.disconnect(&error.to_string()),
+            }
+            self.poll_flush(context);
+        }
+        if let (None, true, Some(error)) = (&self.loss, budget > 0, &self.write_error) {
+            self.disconnect(&error.clone());
+        }
+    }
+
+    /// Takes bytes that were read at `now`.
+    pub(crate) fn receive(&mut self, mut input: &[u8], now: Instant, observer: &mut dyn Observer) {
+        while self.loss.is_none() {
+            match self.decoder.next(&mut input, now) {
+                Ok(None) => break,
+                Ok(Some(frame)) => {
+                    if let Err(violation) = self.take_frame(frame, now, observer) {
+                        self.fail(violation);
+                    }
+                }
+                Err(violation) => self.fail(violation),
+            }
+        }
+    }
+
+    /// Hands out what is left of a lost or closed connection, once.
+    pub fn take_remains(&mut self) -> Option<Remains> {
+        let stream = self.stream.take()?;
+        Some(Remains { stream, unsent: std::mem::take(&mut self.unsent) })
+    }
+
+    fn take_frame(
+        &mut self,
+        frame: Frame,
+        now: Instant,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Violation> {
+        match frame.opcode {
+            Opcode::Ping => self.answer_ping(frame.payload),
+            Opcode::Pong => observer.control(&frame, now),
+            Opcode::Close => {
+                let close = CloseFrame::parse(&frame.payload)?;
+                observer.control(&frame, now);
+                self.end(close.code, Loss::Closed(close));
+            }
+            Opcode::Text | Opcode::Binary | Opcode::Continuation => {
+                let Some(message) = self.assembler.push(frame, now)? else { return Ok(()) };
+                let Some(message) = observer.message(message) else { return Ok(()) };
+                if self.inbox.push(message) == Err(Full) {
+                    self.end(POLICY_VIOLATION, Loss::InboxFull);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Queues the pong; the pump flushes it right after this read.
+    fn answer_ping(&mut self, payload: Vec<u8>) {
+        if self.close_sent {
+            return;
+        }
+        if self.unsent.len() < MAX_UNSENT_PONGS {
+            self.queue(Opcode::Pong, &payload);
+        } else {
+            self.late_ping = Some(payload);
+        }
+    }
+
+    fn queue(&mut self, opcode: Opcode, payload: &[u8]) {
+        frame::encode(&mut self.unsent, opcode, true, payload, Some(frame::fresh_mask()));
+    }
+
+    fn fail(&mut self, violation: Violation) {
+        self.end(violation.close_code(), Loss::Violation(violation));
+    }
+
+    /// Ends the connection with a close frame of ours, unless one was sent before: the answer to
+    /// the peer's (RFC 6455 5.5.1), or the news that it failed (7.1.7).
+    fn end(&mut self, code: u16, loss: Loss) {
+        if !self.close_sent {
+            self.close_sent = true;
+            self.queue(Opcode::Close, &CloseFrame { code, reason: String::new() }.payload());
+        }
+        self.loss = Some(loss);
+    }
+
+    fn disconnect(&mut self, how: &str) {
+        self.stream = None;
+        self.unsent = Vec::new();
+        self.loss = Some(Loss::Disconnected(how.to_owned()));
+    }
+
+    fn poll_read(&mut self, context: &mut Context<'_>, room: &mut [u8]) -> Poll<io::Result<usize>> {
+        let Some(stream) = &mut self.stream else { return Poll::Pending };
+        let mut buffer = ReadBuf::new(room);
+        match Pin::new(stream).poll_read(context, &mut buffer) {
+            Poll::Ready(Ok(())) => Poll::Ready(Ok(buffer.filled().len())),
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    /// Hands `unsent` to the kernel.
+    fn poll_flush(&mut self, context: &mut Context<'_>) {
+        while !self.unsent.is_empty() {
+            let Some(stream) = &mut self.stream else { return };
+            match Pin::new(stream).poll_write(context, &self.unsent) {
+                Poll::Pending => return,
+                Poll::Ready(Ok(written)) => {
+                    self.unsent.drain(..written);
+                }
+                Poll::Ready(Err(error)) => {
+                    self.write_error = Some(error.to_string());
+                    self.unsent.clear();
+                }
+            }
+            if self.unsent.is_empty() {
+                self.unsent = Vec::new();
+                if let (Some(payload), None) = (self.late_ping.take(), &self.loss) {
+                    self.queue(Opcode::Pong, &payload);
+                }
+            }
+        }
+    }
+}
+
+impl MessageKind {
+    /// The opcode of a message's first frame.
+    pub fn opcode(self) -> Opcode {
+        match self {
+            Self::Text => Opcode::Text,
+            Self::Binary => Opcode::Binary,
+        }
+    }
+}

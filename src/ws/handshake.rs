@@ -1,0 +1,227 @@
+//! The opening handshake (RFC 6455 4): the request's text and the judgement of its answer.
+
+use http::{Request, Uri, header};
+use tungstenite::handshake::client::{generate_key, generate_request};
+use tungstenite::handshake::derive_accept_key;
+
+/// An answer's head may be this long, in bytes.
+pub(crate) const MAX_RESPONSE: usize = 64 * 1024;
+const MAX_HEADERS: usize = 128;
+
+/// An upgrade request, ready to send.
+#[derive(Debug)]
+pub(crate) struct UpgradeRequest {
+    /// What goes on the wire.
+    pub(crate) bytes: Vec<u8>,
+    /// What `Sec-WebSocket-Accept` must be.
+    accept: String,
+}
+
+/// What the answer to an upgrade request is.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// More bytes are needed.
+    Incomplete,
+    /// Accepted; frames follow after `length` bytes.
+    Accepted {
+        /// Of the head.
+        length: usize,
+    },
+    /// Another status than 101.
+    Refused {
+        /// The HTTP status.
+        status: u16,
+        /// Status and reason, as sent.
+        line: String,
+        /// Of the head.
+        length: usize,
+    },
+    /// Not HTTP, or a 101 that RFC 6455 4.1 tells a client to refuse.
+    Invalid {
+        /// What is wrong.
+        what: String,
+    },
+}
+
+impl UpgradeRequest {
+    /// A request for `uri` with further `headers` as written and in order. Their names must be
+    /// valid and their values without CR and LF.
+    pub(crate) fn new(uri: &Uri, headers: &[(String, String)]) -> Result<Self, String> {
+        let key = generate_key();
+        let host = match uri.port_u16() {
+            None | Some(80) => uri.host().unwrap_or_default().to_owned(),
+            Some(port) => format!("{}:{port}", uri.host().unwrap_or_default()),
+        };
+        let request = Request::get(uri)
+            .header(header::HOST, host)
+            .header(header::CONNECTION, "Upgrade")
+            .header(header::UPGRADE, "websocket")
+            .header(header::SEC_WEBSOCKET_VERSION, "13")
+            .header(header::SEC_WEBSOCKET_KEY, &key)
+            .body(())
+            .map_err(|error| error.to_string())?;
+        let (mut bytes, key) = generate_request(request).map_err(|error| error.to_string())?;
+        // The generator would lower names, so ours go before its final blank line.
+        bytes.truncate(bytes.len() - 2);
+        for (name, value) in headers {
+            if value.contains(['\r', '\n', '\0']) {
+                return Err(format!("the value of header `{name}` holds a line break"));
+            }
+            bytes.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
+        }
+        bytes.extend_from_slice(b"\r\n");
+        Ok(Self { bytes, accept: derive_accept_key(key.as_bytes()) })
+    }
+
+    /// Judges what has been received so far.
+    pub(crate) fn judge(&self, received: &[u8]) -> Answer {
+        let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+        let mut response = httparse::Response::new(&mut headers);
+        match response.parse(received) {
+            Err(error) => Answer::Invalid { what: format!("the answer is not HTTP: {error}") },
+            Ok(httparse::Status::Partial) if received.len() >= MAX_RESPONSE => {
+                Answer::Invalid { what: format!("the answer's head exceeds {MAX_RESPONSE} bytes") }
+            }
+            Ok(httparse::Status::Partial) => Answer::Incomplete,
+            Ok(httparse::Status::Complete(length)) => self.judge_head(&response, length),
+        }
+    }
+
+    fn judge_head(&self, response: &httparse::Response<'_, '_>, length: usize) -> Answer {
+        let status = response.code.unwrap_or_default();
+        if status != 101 {
+            let line = format!("{status} {}", response.reason.unwrap_or_default());
+            return Answer::Refused { status, line: line.trim_end().to_owned(), length };
+        }
+        match self.objection(response) {
+            Some(what) => Answer::Invalid { what },
+            None => Answer::Accepted { length },
+        }
+    }
+
+    /// What RFC 6455 4.1 finds wrong with a 101.
+    fn objection(&self, response: &httparse::Response<'_, '_>) -> Option<String> {
+        let has_token = |name: &str, token: &str| {
+            values(response, name)
+                .any(|value| value.split(',').any(|one| one.trim().eq_ignore_ascii_case(token)))
+        };
+        if !has_token("Upgrade", "websocket") {
+            return Some("the answer has no `Upgrade: websocket`".to_owned());
+        }
+        if !has_token("Connection", "Upgrade") {
+            return Some("the answer has no `Connection: Upgrade`".to_owned());
+        }
+        match values(response, "Sec-WebSocket-Accept").next() {
+            None => return Some("the answer has no `Sec-WebSocket-Accept`".to_owned()),
+            Some(accept) if accept.trim() != self.accept => {
+                return Some(format!(
+                    "`Sec-WebSocket-Accept` is `{}`, not `{}`",
+                    accept.trim(),
+                    self.accept
+                ));
+            }
+            Some(_) => {}
+        }
+        for (name, what) in [
+            ("Sec-WebSocket-Extensions", "an extension"),
+            ("Sec-WebSocket-Protocol", "a subprotocol"),
+        ] {
+            if let Some(value) = values(response, name).find(|value| !value.trim().is_empty()) {
+                return Some(format!("the answer chooses {what} that was not offered: `{value}`"));
+            }
+        }
+        None
+    }
+}
+
+fn values<'a>(
+    response: &'a httparse::Response<'_, '_>,
+    name: &'a str,
+) -> impl Iterator<Item = std::borrow::Cow<'a, str>> {
+    response
+        .headers
+        .iter()
+        .filter(move |header| header.name.eq_ignore_ascii_case(name))
+        .map(|header| String::from_utf8_lossy(header.value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(headers: &[(String, String)]) -> UpgradeRequest {
+        UpgradeRequest::new(&"ws://h:9000/a?b=1".parse().unwrap(), headers).unwrap()
+    }
+
+    fn accepted(request: &UpgradeRequest, more: &str) -> String {
+        format!(
+            "HTTP/1.1 101 Switching Protocols\r\nupgrade: WebSocket\r\n\
+             Connection: keep-alive, Upgrade\r\nSec-WebSocket-Accept: {}\r\n{more}\r\n",
+            request.accept
+        )
+    }
+
+    #[test]
+    fn headers_keep_case_order_and_duplicates() {
+        let headers: Vec<(String, String)> =
+            [("X-B", "1"), ("X-a", "2"), ("X-B", "3")].map(|(n, v)| (n.into(), v.into())).into();
+        let text = String::from_utf8(request(&headers).bytes).unwrap();
+        assert!(text.starts_with("GET /a?b=1 HTTP/1.1\r\nHost: h:9000\r\n"), "{text}");
+        assert!(text.ends_with("X-B: 1\r\nX-a: 2\r\nX-B: 3\r\n\r\n"), "{text}");
+    }
+
+    #[test]
+    fn a_default_port_is_not_in_the_host_header() {
+        let request = UpgradeRequest::new(&"ws://[::1]:80/".parse().unwrap(), &[]).unwrap();
+        assert!(String::from_utf8(request.bytes).unwrap().contains("Host: [::1]\r\n"));
+    }
+
+    #[test]
+    fn an_answer_is_judged_when_its_head_is_complete() {
+        let request = request(&[]);
+        let answer = accepted(&request, "");
+        for length in 0..answer.len() {
+            assert_eq!(request.judge(&answer.as_bytes()[..length]), Answer::Incomplete);
+        }
+        let mut longer = answer.clone().into_bytes();
+        longer.extend_from_slice(&[0x81, 0]);
+        assert_eq!(request.judge(&longer), Answer::Accepted { length: answer.len() });
+    }
+
+    #[test]
+    fn a_refusal_keeps_status_and_reason() {
+        let head = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 2\r\n\r\n";
+        let Answer::Refused { status, line, length } =
+            request(&[]).judge(format!("{head}no").as_bytes())
+        else {
+            panic!("not refused")
+        };
+        assert_eq!((status, line.as_str(), length), (503, "503 Service Unavailable", head.len()));
+    }
+
+    #[test]
+    fn answers_that_do_not_conform_are_invalid() {
+        let request = request(&[]);
+        let good = accepted(&request, "");
+        let answers = [
+            "SSH-2.0-OpenSSH_9.2\r\n\r\n".to_owned(),
+            good.replace("upgrade: WebSocket", "x: y"),
+            good.replace("keep-alive, Upgrade", "close"),
+            good.replace(&request.accept, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="),
+            good.replace("Sec-WebSocket-Accept", "X"),
+            accepted(&request, "Sec-WebSocket-Extensions: permessage-deflate\r\n"),
+            accepted(&request, "Sec-WebSocket-Protocol: chat\r\n"),
+            format!("HTTP/1.1 101 A\r\n{}", "x: y\r\n".repeat(20_000)),
+        ];
+        for answer in answers {
+            let judged = request.judge(answer.as_bytes());
+            assert!(matches!(judged, Answer::Invalid { .. }), "{answer}: {judged:?}");
+        }
+    }
+
+    #[test]
+    fn a_value_with_a_line_break_is_refused() {
+        let headers = [("X".to_owned(), "a\r\nHost: b".to_owned())];
+        assert!(UpgradeRequest::new(&"ws://h/".parse().unwrap(), &headers).is_err());
+    }
+}
