@@ -1,1 +1,73 @@
-//! console.
+//! The only code that prints. Data that was asked for goes to standard output, all else to
+//! standard error.
+
+use std::io::{self, IsTerminal, Write};
+
+use crate::diag::{self, Diagnostic};
+
+/// Where and how to print.
+#[derive(Debug, Clone, Copy)]
+pub struct Console {
+    colour: bool,
+    quiet: bool,
+    terminal: bool,
+}
+
+impl Console {
+    /// Looks at standard error and the environment: colour only on a terminal and without
+    /// `NO_COLOR`; no live progress under `CI`. `quiet` leaves only errors and the verdict.
+    pub fn detect(quiet: bool) -> Self {
+        let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let terminal = io::stderr().is_terminal();
+        Self { colour: terminal && !set("NO_COLOR"), quiet, terminal: terminal && !set("CI") }
+    }
+
+    /// Whether a bar that redraws itself makes sense.
+    pub fn is_live(self) -> bool {
+        self.terminal && !self.quiet
+    }
+
+    /// Prints what was asked for.
+    pub fn data(self, text: &str) {
+        print_to(&mut io::stdout().lock(), text);
+    }
+
+    /// Prints what is nice to know.
+    pub fn info(self, text: &str) {
+        if !self.quiet {
+            print_to(&mut io::stderr().lock(), text);
+        }
+    }
+
+    /// Prints what must be seen.
+    pub fn important(self, text: &str) {
+        print_to(&mut io::stderr().lock(), text);
+    }
+
+    /// Prints an error with its causes and advice.
+    pub fn error(self, error: &dyn std::error::Error, help: Option<&str>) {
+        let (red, off) = if self.colour { ("\u{1b}[1;31m", "\u{1b}[0m") } else { ("", "") };
+        let mut text = format!("{red}error{off}: {error}\n");
+        let mut source = error.source();
+        while let Some(cause) = source {
+            text += &format!("  caused by: {cause}\n");
+            source = cause.source();
+        }
+        if let Some(help) = help {
+            text += &format!("  = help: {help}\n");
+        }
+        self.important(&text);
+    }
+
+    /// Prints diagnostics as a compiler does.
+    pub fn diagnostics(self, diagnostics: &[Diagnostic]) {
+        let mut text = String::new();
+        diag::render(diagnostics, self.colour, &mut text);
+        self.important(&text);
+    }
+}
+
+/// A closed pipe is no reason to stop: the files matter more than what is shown.
+fn print_to(out: &mut dyn Write, text: &str) {
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).ok();
+}

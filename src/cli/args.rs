@@ -1,0 +1,109 @@
+//! The command line as typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// A load tester for WebSocket servers: YAML plans in, JMeter-compatible results and a verdict out.
+#[derive(Debug, Parser)]
+#[command(version, about, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a plan; ends with a verdict.
+    ///
+    /// Exit codes: 0 passed; 1 the verdict failed; 2 the command line or the plan is wrong and nothing
+    /// was sent; 3 the run broke off or results could not be written; 130 interrupted, results kept.
+    Run(RunArguments),
+    /// Read plans and report every mistake, without sending anything.
+    Check(CheckArguments),
+    /// Run the embedded target: a WebSocket server for trying things out.
+    ///
+    /// Its paths: /echo, /push?hz=2, /slow?ms=1500, /drop?after=5&code=1011, /cap?max=100, /binary,
+    /// /fragment?n=3, /silent, /flood, /reject?status=403, and /count for its counters.
+    Serve(ServeArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// The plan, a YAML file.
+    #[arg(value_name = "PLAN")]
+    pub(crate) plan: PathBuf,
+
+    /// Set a property that the plan reads with `${__P(name)}`.
+    #[arg(short = 'J', value_name = "NAME=VALUE", value_parser = property, help_heading = "Plan")]
+    pub(crate) properties: Vec<(String, String)>,
+
+    /// Start the embedded target on a free port and set property `target` to its URL.
+    #[arg(long, help_heading = "Load")]
+    pub(crate) serve: bool,
+
+    /// Write samples.jtl and summary.json into this folder, made if missing.
+    #[arg(short = 'o', long = "output", value_name = "DIR", help_heading = "Output")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Write the JTL to this file.
+    #[arg(short = 'l', long = "jtl", value_name = "FILE", help_heading = "Output")]
+    pub(crate) jtl: Option<PathBuf>,
+
+    /// Overwrite results of an earlier run; deletes nothing else.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) force: bool,
+
+    /// Print only errors and the verdict.
+    #[arg(short, long, help_heading = "Output")]
+    pub(crate) quiet: bool,
+
+    /// Show no progress while running.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) no_progress: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArguments {
+    /// The plans, YAML files.
+    #[arg(value_name = "PLAN", required = true)]
+    pub(crate) plans: Vec<PathBuf>,
+
+    /// Set a property that the plan reads with `${__P(name)}`.
+    #[arg(short = 'J', value_name = "NAME=VALUE", value_parser = property)]
+    pub(crate) properties: Vec<(String, String)>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    /// The port on 127.0.0.1; 0 takes a free one.
+    #[arg(long, value_name = "PORT", default_value_t = 9000)]
+    pub(crate) port: u16,
+}
+
+fn property(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write NAME=VALUE".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_property_may_be_empty_and_may_hold_equals_signs() {
+        assert_eq!(property("a=b=c"), Ok(("a".to_owned(), "b=c".to_owned())));
+        assert_eq!(property("a="), Ok(("a".to_owned(), String::new())));
+        assert!(property("a").is_err());
+        assert!(property("=a").is_err());
+    }
+}
