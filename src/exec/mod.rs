@@ -17,6 +17,8 @@ mod row;
 mod samplers;
 mod shared;
 mod stop;
+#[cfg(test)]
+mod tests;
 mod thread;
 mod timer;
 mod wait;
