@@ -1,3 +1,8 @@
 //! The command line program; everything is in the library.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    return ExitCode::SUCCESS; //CLI
+    //CLI wsmeter::cli::main()
+}

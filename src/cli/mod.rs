@@ -1,1 +1,41 @@
-//! cli.
+//! The command line: arguments, wiring, exit codes.
+
+mod args;
+mod check;
+mod error;
+mod run;
+mod serve;
+mod signals;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::args::{Arguments, Command};
+use crate::console::Console;
+
+/// Runs the program with the process's own arguments.
+pub fn main() -> ExitCode {
+    ExitCode::from(run_with(std::env::args_os()))
+}
+
+/// Parses the arguments, runs the command, and reports what went wrong. Gives the exit code.
+fn run_with(arguments: impl Iterator<Item = OsString>) -> u8 {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help goes to standard output and usage errors to standard error, as clap knows.
+            error.print().ok();
+            return u8::try_from(error.exit_code()).unwrap_or(2);
+        }
+    };
+    let quiet = matches!(&arguments.command, Command::Run(run) if run.quiet);
+    let console = Console::detect(quiet);
+    let outcome = match arguments.command {
+        Command::Run(arguments) => run::run(console, &arguments),
+        Command::Check(arguments) => check::check(console, &arguments),
+        Command::Serve(arguments) => serve::serve(console, &arguments),
+    };
+    outcome.unwrap_or_else(|error| error.report(console))
+}

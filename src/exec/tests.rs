@@ -4,8 +4,8 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tungstenite::protocol::CloseFrame;
 use tungstenite::WebSocket;
+use tungstenite::protocol::CloseFrame;
 
 use crate::exec;
 use crate::program::*;

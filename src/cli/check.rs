@@ -1,0 +1,27 @@
+//! `wsmeter check`: reads plans, sends nothing.
+
+use crate::cli::args::CheckArguments;
+use crate::cli::error::{CliError, PLAN_WRONG};
+use crate::cli::run::properties;
+use crate::console::Console;
+use crate::{compile, plan};
+
+/// Checks every plan, also after one that is wrong.
+pub(crate) fn check(console: Console, arguments: &CheckArguments) -> Result<u8, CliError> {
+    let properties = properties(&arguments.properties);
+    let mut code = 0;
+    for path in &arguments.plans {
+        let compiled = plan::load(path).and_then(|loaded| compile::compile(&loaded, &properties));
+        match compiled {
+            Ok(compiled) => {
+                console.diagnostics(&compiled.warnings);
+                console.data(&format!("{}: ok\n", path.display()));
+            }
+            Err(diagnostics) => {
+                console.diagnostics(&diagnostics);
+                code = PLAN_WRONG;
+            }
+        }
+    }
+    Ok(code)
+}
