@@ -17,10 +17,10 @@
 //! - [`target`] is the embedded server for the quick start, tests and calibration.
 //! - [`console`] and [`cli`] are the only code that prints.
 
-//CLI pub mod cli;
+pub mod cli;
 pub mod clock;
 pub mod compile;
-//CLI pub mod console;
+pub mod console;
 pub mod diag;
 pub mod exec;
 pub mod net;

@@ -3,6 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    return ExitCode::SUCCESS; //CLI
-    //CLI wsmeter::cli::main()
+    wsmeter::cli::main()
 }

@@ -1,1 +1,52 @@
+//! What can go wrong with a command, and its exit code and advice.
 
+use std::io;
+
+use crate::console::Console;
+use crate::diag::Diagnostic;
+use crate::exec::StartError;
+use crate::report::OutputError;
+use crate::target;
+
+/// Exit code: the command line or the plan is wrong; nothing was sent.
+pub(crate) const PLAN_WRONG: u8 = 2;
+/// Exit code: the run broke off, or results could not be written.
+pub(crate) const BROKE_OFF: u8 = 3;
+
+/// A command that could not do its work.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    /// The plan is wrong.
+    #[error("the plan is wrong")]
+    Plan(Vec<Diagnostic>),
+    /// Results cannot go where they should.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// The embedded target does not start.
+    #[error(transparent)]
+    Target(#[from] target::StartError),
+    /// The workers do not start.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// A runtime or thread of the command itself does not start.
+    #[error("failed to start")]
+    Runtime(#[source] io::Error),
+    /// The summary cannot be written, though the run went well.
+    #[error("failed to write the summary")]
+    Summary(#[source] io::Error),
+}
+
+impl CliError {
+    /// Prints the error; gives the exit code.
+    pub(crate) fn report(&self, console: Console) -> u8 {
+        match self {
+            Self::Plan(diagnostics) => console.diagnostics(diagnostics),
+            Self::Output(error) => console.error(error, error.help()),
+            other => console.error(other, None),
+        }
+        match self {
+            Self::Plan(_) | Self::Output(_) | Self::Target(_) => PLAN_WRONG,
+            Self::Start(_) | Self::Runtime(_) | Self::Summary(_) => BROKE_OFF,
+        }
+    }
+}

@@ -3,6 +3,7 @@
 mod args;
 mod check;
 mod error;
+mod host;
 mod run;
 mod serve;
 mod signals;

@@ -1,1 +1,235 @@
+//! `wsmeter run`: plan in, results and a verdict out.
 
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use indicatif::ProgressDrawTarget;
+use sha2::{Digest, Sha256};
+
+use crate::cli::args::RunArguments;
+use crate::cli::error::CliError;
+use crate::cli::host;
+use crate::cli::signals::Signals;
+use crate::clock::{self, Clock};
+use crate::compile::{self, Compiled, Properties};
+use crate::console::Console;
+use crate::exec::{self, Running};
+use crate::plan::{self, Loaded};
+use crate::program::Program;
+use crate::report::json::{self, About, Contents, Group};
+use crate::report::progress::{Bar, Lines};
+use crate::report::summary;
+use crate::report::{Finished, Live, Outputs, Recorder, Wanted};
+use crate::sample::RunEnd;
+use crate::target::Server;
+use crate::verdict::{self, Verdict};
+
+/// How often the run is looked at while it goes on: for progress, and for a full disk.
+const TICK: Duration = Duration::from_millis(250);
+
+/// How often the bar is redrawn.
+const REDRAW: Duration = Duration::from_secs(1);
+
+/// Runs a plan; gives the verdict's exit code.
+pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliError> {
+    let loaded = plan::load(&arguments.plan).map_err(CliError::Plan)?;
+    let mut properties = properties(&arguments.properties);
+    let _target = arguments.serve.then(|| serve(&mut properties)).transpose()?;
+    let Compiled { program, warnings } =
+        compile::compile(&loaded, &properties).map_err(CliError::Plan)?;
+    console.diagnostics(&warnings);
+    let clock = Clock::start();
+    let wanted = Wanted {
+        folder: arguments.output.as_deref(),
+        jtl: arguments.jtl.as_deref(),
+        force: arguments.force,
+        plan: &arguments.plan,
+    };
+    let outputs = Outputs::open(wanted, clock.wall(clock.started()).into())?;
+    let Outputs { jtl, jtl_path, summary_path } = outputs;
+    let recorder = Recorder::start(jtl, &jtl_path, clock).map_err(CliError::Runtime)?;
+    let live = recorder.live();
+    let program = Arc::new(program);
+    let progress = Progress::new(console, arguments.no_progress);
+    let cores = host::cores();
+    let end = drive(&program, &recorder, cores, &live, progress)?;
+    let ended = clock::now();
+    let finished = recorder.finish();
+    let verdict = judge(&finished, &end);
+    let contents = Contents {
+        about: about(
+            &loaded,
+            &properties,
+            cores,
+            clock.wall(clock.started()).into(),
+            clock.wall(ended).into(),
+        ),
+        groups: groups(&program),
+        stats: &finished.stats,
+        peak_connections: live.connections.peak(),
+        verdict: &verdict,
+        generator: host::generator(ended - clock.started()),
+    };
+    let summary = json::write(&summary_path, &contents);
+    show(console, &finished, &live, &verdict, &[&jtl_path, &summary_path]);
+    summary.map_err(CliError::Summary)?;
+    Ok(verdict.conclusion.exit_code())
+}
+
+/// The properties that the command line sets; the last one of a name counts.
+pub(crate) fn properties(pairs: &[(String, String)]) -> Properties {
+    let mut properties = Properties::default();
+    for (name, value) in pairs {
+        properties.insert(name.clone(), value.clone());
+    }
+    properties
+}
+
+/// Starts the embedded target and tells the plan where it is.
+fn serve(properties: &mut Properties) -> Result<Server, CliError> {
+    let server = Server::start(([127, 0, 0, 1], 0).into())?;
+    properties.insert("target".to_owned(), format!("ws://{}", server.address()));
+    Ok(server)
+}
+
+/// Starts the engine and stays with it to its end.
+fn drive(
+    program: &Arc<Program>,
+    recorder: &Recorder,
+    cores: usize,
+    live: &Live,
+    mut progress: Progress,
+) -> Result<RunEnd, CliError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(CliError::Runtime)?;
+    runtime.block_on(async {
+        // Before the first connection, so that no signal can catch the run unprepared.
+        let signals = Signals::new().map_err(CliError::Runtime)?;
+        let mut running = exec::start(program, recorder, cores)?;
+        watch(&mut running, signals, live, &mut progress).await;
+        Ok(running.join())
+    })
+}
+
+/// Waits for the engine; meanwhile shows progress and passes on signals and a full disk.
+async fn watch(running: &mut Running, mut signals: Signals, live: &Live, progress: &mut Progress) {
+    let stop = running.stop();
+    let mut ticks = tokio::time::interval(TICK);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut signalled = false;
+    loop {
+        tokio::select! {
+            () = running.finished() => break,
+            () = signals.next() => {
+                if std::mem::replace(&mut signalled, true) {
+                    stop.now(RunEnd::Interrupted);
+                } else {
+                    stop.graceful(RunEnd::Interrupted);
+                }
+            }
+            _ = ticks.tick() => {
+                if live.has_write_failed() {
+                    stop.now(RunEnd::BrokeOff("results could not be written".to_owned()));
+                }
+                progress.tick(live);
+            }
+        }
+    }
+    progress.finish(live);
+}
+
+fn judge(finished: &Finished, end: &RunEnd) -> Verdict {
+    let failure = finished.written.as_ref().err().map(|error| format!("{error}: {}", error.source));
+    verdict::judge(&finished.stats, end, failure.as_deref())
+}
+
+fn show(console: Console, finished: &Finished, live: &Live, verdict: &Verdict, paths: &[&Path]) {
+    let peak = live.connections.peak();
+    console.info(&format!("\n{}\n", summary::render(&finished.stats, peak).trim_end()));
+    let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    console.info(&format!("{:<16}{}\n\n", "results", paths.join(", ")));
+    console.important(&summary::verdict_line(verdict));
+}
+
+fn about(
+    loaded: &Loaded,
+    properties: &Properties,
+    cores: usize,
+    started: DateTime<Utc>,
+    ended: DateTime<Utc>,
+) -> About {
+    let iso = |time: DateTime<Utc>| time.to_rfc3339_opts(SecondsFormat::Millis, true);
+    let sha256 = Sha256::digest(loaded.source.as_bytes());
+    About {
+        wsmeter: env!("CARGO_PKG_VERSION"),
+        plan: json::Plan {
+            path: loaded.path.display().to_string(),
+            sha256: sha256.iter().map(|byte| format!("{byte:02x}")).collect(),
+            properties: properties
+                .iter()
+                .map(|(name, value)| (name.to_owned(), value.to_owned().into()))
+                .collect(),
+        },
+        host: host::name(),
+        cores,
+        started: iso(started),
+        ended: iso(ended),
+    }
+}
+
+fn groups(program: &Program) -> Vec<Group> {
+    let groups = program.groups.iter();
+    groups
+        .map(|group| Group { name: group.name.clone(), model: "closed", threads: group.threads })
+        .collect()
+}
+
+/// How progress is shown.
+enum Progress {
+    Bar { bar: Bar, drawn: std::time::Instant },
+    Lines { console: Console, lines: Lines, started: std::time::Instant },
+    None,
+}
+
+impl Progress {
+    fn new(console: Console, off: bool) -> Self {
+        let now = clock::now();
+        if off {
+            Self::None
+        } else if console.is_live() {
+            Self::Bar { bar: Bar::new(ProgressDrawTarget::stderr()), drawn: now }
+        } else {
+            Self::Lines { console, lines: Lines::default(), started: now }
+        }
+    }
+
+    fn tick(&mut self, live: &Live) {
+        let now = clock::now();
+        match self {
+            Self::Bar { bar, drawn } if now - *drawn >= REDRAW => {
+                bar.tick(live, now - *drawn);
+                *drawn = now;
+            }
+            Self::Lines { console, lines, started } => {
+                if let Some(text) = lines.tick(live, now - *started) {
+                    console.info(&text);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self, live: &Live) {
+        match self {
+            Self::Bar { bar, .. } => bar.finish(),
+            Self::Lines { console, lines, started } => {
+                console.info(&lines.finish(live, clock::now() - *started));
+            }
+            Self::None => {}
+        }
+    }
+}

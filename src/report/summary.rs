@@ -14,16 +14,14 @@ const MAX_LABEL: usize = 20;
 /// Causes shown; the rest are in the JSON.
 const MAX_CAUSES: usize = 10;
 
-/// The whole summary; the verdict is its last line.
-pub fn render(stats: &Stats, peak_connections: u64, verdict: &Verdict) -> String {
+/// Everything but the verdict, which is the last line of a run.
+pub fn render(stats: &Stats, peak_connections: u64) -> String {
     let mut out = String::new();
     table(&mut out, stats);
     connections(&mut out, &stats.connections, peak_connections);
     causes(&mut out, stats);
     skipped(&mut out, stats);
     asides(&mut out, stats);
-    out.push('\n');
-    out.push_str(&verdict_line(verdict));
     out
 }
 
@@ -247,17 +245,12 @@ mod tests {
     use crate::report::jtl::tests::sample;
     use crate::sample::{Note, Sample};
 
-    fn passed() -> Verdict {
-        Verdict { conclusion: Conclusion::Passed, reason: "0 of 2 samples failed".to_owned() }
-    }
-
     #[test]
     fn what_did_not_happen_is_not_mentioned() {
         let mut stats = Stats::default();
         stats.sample(&sample());
-        let text = render(&stats, 0, &passed());
-        assert_eq!(text.lines().count(), 4, "{text}");
-        assert!(text.ends_with("\nPASSED: 0 of 2 samples failed\n"), "{text}");
+        let text = render(&stats, 0);
+        assert_eq!(text.lines().count(), 2, "{text}");
     }
 
     #[test]
@@ -274,7 +267,7 @@ mod tests {
             ..sample()
         });
         stats.note(&Note::Skipped { label: "say", cause: Code::ReadTimeout });
-        let text = render(&stats, 0, &passed());
+        let text = render(&stats, 0);
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[2].starts_with("a label that is muc…"), "{text}");
         assert!(lines[3].starts_with("all "), "{text}");
