@@ -1,0 +1,17 @@
+//! What the integration tests share. Nothing in here waits without a deadline, so no test can hang.
+
+pub(crate) mod client;
+pub(crate) mod time;
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use wsmeter::target::Server;
+
+/// A free port of the loopback interface.
+pub(crate) const ANY_PORT: SocketAddr =
+    SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+/// The embedded server, in this process.
+pub(crate) fn target() -> Server {
+    Server::start(ANY_PORT).expect("a loopback address can be listened on")
+}
