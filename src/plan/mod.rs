@@ -1,1 +1,36 @@
-//! plan.
+//! The plan as written, and the only reader of YAML.
+//!
+//! [`load()`] reads a file into types that keep every scalar's text; what the texts mean, and whether
+//! they are right, is decided by [`crate::compile`]. A [`Loaded`] plan can say where in the file
+//! any of its values stands, so that an error found late still has line and column.
+
+mod assertion;
+mod document;
+mod error;
+mod json;
+mod keys;
+mod load;
+mod path;
+mod place;
+mod problem;
+mod reader;
+mod sampler;
+mod setting;
+mod step;
+mod syntax;
+mod thread_group;
+
+pub use assertion::{Check, JsonCheck};
+pub use error::At;
+pub use json::Json;
+pub use load::{Loaded, load};
+pub use path::{Path, Segment};
+pub use problem::Problem;
+pub use sampler::{
+    Close, Common, Defaults, Inbox, Open, PingPong, RequestResponse, SingleRead, SingleWrite,
+};
+pub use setting::{
+    Count, Entries, Flag, Kind, List, Number, Passes, Removable, Setting, Size, Text, Time, Word,
+};
+pub use step::{Block, Loop, Pause, Step};
+pub use thread_group::{Plan, ThreadGroup};

@@ -1,0 +1,182 @@
+//! Keys that are not known where they stand: which advice helps.
+
+use crate::diag::nearest;
+use crate::plan::error::ShapeError;
+
+/// Keys of plans, groups, steps, samplers and matchers that are specified but not built yet.
+const LATER_KEYS: &[&str] = &[
+    "all_of",
+    "answer_pings",
+    "any_of",
+    "arrivals",
+    "at_end",
+    "backoff",
+    "basic_auth",
+    "between",
+    "compression",
+    "connect",
+    "cookies",
+    "correlate",
+    "data_sets",
+    "enabled",
+    "ends_with",
+    "exponential",
+    "extract",
+    "failed_pause",
+    "filters",
+    "fragments",
+    "full_match",
+    "gaussian",
+    "graceful_stop",
+    "header",
+    "heartbeat",
+    "hex",
+    "if_open",
+    "late_replies",
+    "max_threads",
+    "origin",
+    "pings",
+    "poisson",
+    "proxy",
+    "push_delay",
+    "reply",
+    "sample_variables",
+    "secrets",
+    "send_base64",
+    "send_file",
+    "send_random",
+    "setup",
+    "size",
+    "spacing",
+    "stages",
+    "starts_with",
+    "stomp",
+    "subprotocol",
+    "subprotocols",
+    "teardown",
+    "thresholds",
+    "time_limit",
+    "timers",
+    "tls",
+    "type",
+    "unmatched",
+];
+
+/// Steps that are specified but not built yet.
+const LATER_STEPS: &[&str] = &[
+    "break",
+    "chance",
+    "for_each",
+    "http",
+    "if",
+    "include",
+    "interleave",
+    "log",
+    "next_iteration",
+    "next_pass",
+    "once",
+    "pace",
+    "random",
+    "read",
+    "rendezvous",
+    "run_for",
+    "set",
+    "start_next_loop",
+    "stop_test",
+    "stop_test_now",
+    "stop_thread",
+    "transaction",
+    "while",
+];
+
+/// Where keys belong that are often written at the top of a plan or of a group.
+const HOMES: &[(&[&str], &str)] = &[
+    (
+        &["threads", "ramp_up", "delay", "loops", "duration", "steps"],
+        "belongs in a thread group, an entry of `thread_groups`",
+    ),
+    (
+        &[
+            "url",
+            "path",
+            "headers",
+            "connection",
+            "connect_timeout",
+            "read_timeout",
+            "write_timeout",
+            "max_message_size",
+            "inbox",
+            "on_error",
+            "assert",
+            "expect",
+        ],
+        "belongs in `defaults` or in a sampler",
+    ),
+    (&["times"], "belongs in `loop`"),
+    (&["thread_groups", "variables"], "belongs at the top of the plan"),
+];
+
+/// The error for `key`, which is none of `known` in the settings called `place`.
+pub(crate) fn unknown_key(key: &str, place: &str, known: &[&str]) -> ShapeError {
+    if LATER_KEYS.contains(&key) {
+        return not_in_this_version(key);
+    }
+    let error = ShapeError::new(format!("unknown key `{key}` in {place}"));
+    if let Some(similar) = nearest(key, known.iter().copied()) {
+        return error.help(format!("a similar key exists: `{similar}`"));
+    }
+    if let Some((_, home)) = HOMES.iter().find(|(keys, _)| keys.contains(&key)) {
+        return error.help(format!("`{key}` {home}"));
+    }
+    if let Some(later) = nearest(key, LATER_KEYS.iter().copied()).filter(|_| key.len() > 4) {
+        return error.help(format!("a similar key, `{later}`, is not in this version"));
+    }
+    error.help(format!("the keys here are {}", list(known)))
+}
+
+/// The error for a step or check called `name`, which is none of `known`.
+pub(crate) fn unknown_kind(what: &str, name: &str, known: &[&str]) -> ShapeError {
+    if LATER_STEPS.contains(&name) || LATER_KEYS.contains(&name) {
+        return not_in_this_version(name);
+    }
+    let error = ShapeError::new(format!("unknown {what} `{name}`"));
+    match nearest(name, known.iter().copied()) {
+        Some(similar) => error.help(format!("a similar {what} exists: `{similar}`")),
+        None => error.help(format!("the {what}s are {}", list(known))),
+    }
+}
+
+fn not_in_this_version(name: &str) -> ShapeError {
+    ShapeError::new(format!("`{name}` is not in this version"))
+}
+
+fn list(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_is_the_nearest_key_or_the_home_of_the_key_or_all_keys() {
+        let known = ["name", "thread_groups"];
+        for (key, expected) in [
+            ("nme", "a similar key exists: `name`"),
+            ("threads", "`threads` belongs in a thread group, an entry of `thread_groups`"),
+            ("thresold", "a similar key, `thresholds`, is not in this version"),
+            ("colour", "the keys here are `name`, `thread_groups`"),
+        ] {
+            assert_eq!(unknown_key(key, "the plan", &known).help.as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn what_a_later_version_knows_is_said_to_be_missing() {
+        assert_eq!(unknown_key("tls", "`open`", &["url"]).title, "`tls` is not in this version");
+        assert_eq!(
+            unknown_kind("step", "while", &["loop"]).title,
+            "`while` is not in this version"
+        );
+    }
+}

@@ -1,0 +1,190 @@
+//! The six samplers, as written.
+
+use serde::Deserialize;
+
+use crate::plan::assertion::Check;
+use crate::plan::json::Json;
+use crate::plan::setting::{
+    Count, Entries, Flag, List, Removable, Setting, Size, Text, Time, Word,
+};
+
+/// What all samplers share, borrowed from one of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Common<'a> {
+    /// `name`
+    pub name: Option<&'a Setting<Text>>,
+    /// `connection`
+    pub connection: Option<&'a Setting<Text>>,
+    /// `read_timeout`
+    pub read_timeout: Option<&'a Setting<Time>>,
+    /// `write_timeout`
+    pub write_timeout: Option<&'a Setting<Time>>,
+    /// `on_error`
+    pub on_error: Option<&'a Setting<Word>>,
+    /// `assert`
+    pub assert: &'a [Check],
+}
+
+/// Adds the settings that all samplers share. They are repeated in each type because
+/// `serde(flatten)` would lose the check for unknown keys.
+macro_rules! samplers {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }
+    )*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            /// The row's label; the kind of the step where there is none.
+            pub name: Option<Setting<Text>>,
+            /// The name of the connection, `main` where there is none.
+            pub connection: Option<Setting<Text>>,
+            $($(#[$field_doc])* pub $field: Option<$type>,)*
+            /// How long an answer may take, from the moment the request is written.
+            pub read_timeout: Option<Setting<Time>>,
+            /// How long the kernel may take to accept the frame.
+            pub write_timeout: Option<Setting<Time>>,
+            /// What must hold for the sample to pass.
+            #[serde(default)]
+            pub assert: List<Check>,
+            /// What a failure does.
+            pub on_error: Option<Setting<Word>>,
+        }
+
+        impl $name {
+            /// The settings that all samplers share.
+            pub fn common(&self) -> Common<'_> {
+                Common {
+                    name: self.name.as_ref(),
+                    connection: self.connection.as_ref(),
+                    read_timeout: self.read_timeout.as_ref(),
+                    write_timeout: self.write_timeout.as_ref(),
+                    on_error: self.on_error.as_ref(),
+                    assert: &self.assert.0,
+                }
+            }
+        }
+    )*};
+}
+
+samplers! {
+    /// Connects and upgrades.
+    Open {
+        /// `ws://host[:port][/path][?query]`
+        url: Setting<Text>,
+        /// Replaces path and query of `url`.
+        path: Setting<Text>,
+        /// How long name lookup, TCP and upgrade may take together.
+        connect_timeout: Setting<Time>,
+        /// Further headers of the upgrade request.
+        headers: Entries<Removable<Setting<Text>>>,
+        /// A larger message fails the connection.
+        max_message_size: Setting<Size>,
+        /// What is kept for later readers.
+        inbox: Inbox,
+    }
+
+    /// Sends a message and waits for its reply.
+    RequestResponse {
+        /// A text message.
+        send: Setting<Text>,
+        /// A text message: this map or list as JSON.
+        send_json: Json,
+        /// A binary message: `ca fe`.
+        send_hex: Setting<Text>,
+        /// The type of the reply: `same`, `text`, `binary` or `any`.
+        expect: Setting<Word>,
+    }
+
+    /// Sends a message.
+    SingleWrite {
+        /// A text message.
+        send: Setting<Text>,
+        /// A text message: this map or list as JSON.
+        send_json: Json,
+        /// A binary message: `ca fe`.
+        send_hex: Setting<Text>,
+    }
+
+    /// Waits for a message.
+    SingleRead {
+        /// The type of the message: `text`, `binary` or `any`.
+        expect: Setting<Word>,
+        /// Whether it is fine if none arrives.
+        optional: Setting<Flag>,
+    }
+
+    /// Sends a ping and waits for its pong.
+    PingPong {
+        /// At most 125 bytes.
+        payload: Setting<Text>,
+        /// `ping_pong`, or `pong` for a pong that nobody asked for.
+        kind: Setting<Word>,
+    }
+
+    /// Closes the connection.
+    Close {
+        /// The status to send.
+        status: Setting<Count>,
+        /// The reason to send, at most 123 bytes.
+        reason: Setting<Text>,
+        /// The answers that pass.
+        expect_status: List<Setting<Count>>,
+    }
+}
+
+/// `inbox`: bounds of what a connection keeps for later readers.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Inbox {
+    /// Number of messages.
+    pub messages: Option<Removable<Setting<Count>>>,
+    /// Bytes of all messages together.
+    pub bytes: Option<Removable<Setting<Size>>>,
+    /// `drop_oldest`, `wait` or `fail`.
+    pub when_full: Option<Removable<Setting<Word>>>,
+}
+
+/// `defaults`: settings of the samplers within the scope that has it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Defaults {
+    /// See [`Open`].
+    pub url: Option<Setting<Text>>,
+    /// See [`Open`].
+    pub path: Option<Setting<Text>>,
+    /// See [`Open`].
+    pub connect_timeout: Option<Setting<Time>>,
+    /// See [`Open`]; merges with the outer scope's.
+    pub headers: Option<Entries<Removable<Setting<Text>>>>,
+    /// See [`Open`].
+    pub max_message_size: Option<Setting<Size>>,
+    /// See [`Open`]; merges with the outer scope's.
+    pub inbox: Option<Inbox>,
+    /// The name of the connection of all samplers.
+    pub connection: Option<Setting<Text>>,
+    /// Of all samplers.
+    pub read_timeout: Option<Setting<Time>>,
+    /// Of all samplers.
+    pub write_timeout: Option<Setting<Time>>,
+    /// See [`RequestResponse`] and [`SingleRead`].
+    pub expect: Option<Setting<Word>>,
+    /// See [`SingleRead`].
+    pub optional: Option<Setting<Flag>>,
+    /// See [`PingPong`].
+    pub payload: Option<Setting<Text>>,
+    /// See [`PingPong`].
+    pub kind: Option<Setting<Word>>,
+    /// See [`Close`].
+    pub status: Option<Setting<Count>>,
+    /// See [`Close`].
+    pub reason: Option<Setting<Text>>,
+    /// See [`Close`].
+    pub expect_status: Option<List<Setting<Count>>>,
+    /// Adds up with the outer scope's; reaches the samplers that it can apply to.
+    #[serde(default)]
+    pub assert: List<Check>,
+    /// Of all samplers.
+    pub on_error: Option<Setting<Word>>,
+}

@@ -1,0 +1,194 @@
+//! The values of a plan, as written.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+/// The text of a scalar as it stands in the plan, before it is known whether it reads as a `K`. It
+/// may hold `${…}`.
+pub struct Setting<K> {
+    /// As written: `007` is `007`.
+    pub text: String,
+    kind: PhantomData<fn() -> K>,
+}
+
+/// What the text of a [`Setting`] should be.
+pub trait Kind {
+    /// Completes "expected …" for a list or map in its place.
+    const EXPECTED: &'static str;
+}
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident: $expected:literal,)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub enum $name {}
+
+        impl Kind for $name {
+            const EXPECTED: &'static str = $expected;
+        }
+    )*};
+}
+
+kinds! {
+    /// Any text.
+    Text: "a text",
+    /// A duration such as `250ms`.
+    Time: "a duration such as `500ms`",
+    /// A number of bytes such as `4KiB`.
+    Size: "a size such as `4KiB`",
+    /// A whole number.
+    Count: "a whole number",
+    /// Any number.
+    Number: "a number",
+    /// A whole number or `forever`.
+    Passes: "a whole number or `forever`",
+    /// `true` or `false`.
+    Flag: "`true` or `false`",
+    /// One of a few words.
+    Word: "a word",
+}
+
+impl<K> fmt::Debug for Setting<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text.fmt(f)
+    }
+}
+
+impl<'de, K: Kind> Deserialize<'de> for Setting<K> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(SettingVisitor(PhantomData))
+    }
+}
+
+struct SettingVisitor<K>(PhantomData<fn() -> K>);
+
+impl<K: Kind> Visitor<'_> for SettingVisitor<K> {
+    type Value = Setting<K>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(K::EXPECTED)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Setting<K>, E> {
+        Ok(Setting { text: text.to_owned(), kind: PhantomData })
+    }
+}
+
+/// An entry of a map that merges with an outer one.
+#[derive(Debug)]
+pub enum Removable<T> {
+    /// `null`: the entry of the outer map does not hold here.
+    Removed,
+    /// The entry.
+    Given(T),
+}
+
+impl<'de, K: Kind> Deserialize<'de> for Removable<Setting<K>> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(RemovableVisitor(PhantomData))
+    }
+}
+
+struct RemovableVisitor<K>(PhantomData<fn() -> K>);
+
+impl<'de, K: Kind> Visitor<'de> for RemovableVisitor<K> {
+    type Value = Removable<Setting<K>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} or `null`", K::EXPECTED)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(Removable::Removed)
+    }
+
+    fn visit_bool<E: Error>(self, flag: bool) -> Result<Self::Value, E> {
+        self.visit_str(if flag { "true" } else { "false" })
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        SettingVisitor(PhantomData).visit_str(text).map(Removable::Given)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(
+        self,
+        number: D,
+    ) -> Result<Self::Value, D::Error> {
+        Setting::deserialize(number).map(Removable::Given)
+    }
+}
+
+/// A map whose keys are the plan's own, in the order of the plan.
+#[derive(Debug)]
+pub struct Entries<T>(pub Vec<(String, T)>);
+
+impl<T> Default for Entries<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(EntriesVisitor(PhantomData))
+    }
+}
+
+struct EntriesVisitor<T>(PhantomData<fn() -> T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for EntriesVisitor<T> {
+    type Value = Entries<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("names and values (`name: value`)")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries<T>, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(Entries(entries))
+    }
+}
+
+/// A list of which a bad element does not hide the others: the reader notes the error, and the list
+/// goes on without the element.
+#[derive(Debug)]
+pub struct List<T>(pub Vec<T>);
+
+impl<T> Default for List<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(ListVisitor(PhantomData))
+    }
+}
+
+struct ListVisitor<T>(PhantomData<fn() -> T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
+    type Value = List<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<List<T>, A::Error> {
+        let mut elements = Vec::new();
+        loop {
+            match list.next_element() {
+                Ok(Some(element)) => elements.push(element),
+                Ok(None) => return Ok(List(elements)),
+                // The plan is refused anyway: the reader has noted why.
+                Err(_) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Steps, as written: samplers, controllers, pauses.
+
+use serde::Deserialize;
+
+use crate::plan::sampler::{
+    Close, Defaults, Open, PingPong, RequestResponse, SingleRead, SingleWrite,
+};
+use crate::plan::setting::{List, Passes, Setting, Time, Word};
+
+/// One step: a map with one key, its kind.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// Connects and upgrades.
+    Open(Box<Open>),
+    /// Sends a message and waits for its reply.
+    RequestResponse(Box<RequestResponse>),
+    /// Sends a message.
+    SingleWrite(Box<SingleWrite>),
+    /// Waits for a message.
+    SingleRead(Box<SingleRead>),
+    /// Sends a ping and waits for its pong.
+    PingPong(Box<PingPong>),
+    /// Closes the connection.
+    Close(Box<Close>),
+    /// Runs its steps again and again.
+    Loop(Box<Loop>),
+    /// Runs its steps; gives them settings in common.
+    Block(Box<Block>),
+    /// Waits.
+    Pause(Pause),
+}
+
+/// `loop`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Loop {
+    /// Number of passes, or `forever`.
+    pub times: Option<Setting<Passes>>,
+    /// Settings of the samplers below.
+    pub defaults: Option<Defaults>,
+    /// What a failure of a sampler below does.
+    pub on_error: Option<Setting<Word>>,
+    /// What each pass does.
+    #[serde(default)]
+    pub steps: List<Step>,
+}
+
+/// `block`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Block {
+    /// Settings of the samplers below.
+    pub defaults: Option<Defaults>,
+    /// What a failure of a sampler below does.
+    pub on_error: Option<Setting<Word>>,
+    /// What it does.
+    #[serde(default)]
+    pub steps: List<Step>,
+}
+
+/// `pause`: exactly one of its settings.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pause {
+    /// Always as long.
+    pub constant: Option<Setting<Time>>,
+    /// Evenly distributed between two durations.
+    pub uniform: Option<List<Setting<Time>>>,
+}

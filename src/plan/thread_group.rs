@@ -1,0 +1,48 @@
+//! The plan itself and its thread groups, as written.
+
+use serde::Deserialize;
+
+use crate::plan::sampler::Defaults;
+use crate::plan::setting::{Count, Entries, List, Passes, Setting, Text, Time, Word};
+use crate::plan::step::Step;
+
+/// A whole plan.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// What the plan is called in reports; the file's name where there is none.
+    pub name: Option<Setting<Text>>,
+    /// Variables, evaluated for each thread when it starts, in order.
+    #[serde(default)]
+    pub variables: Entries<Setting<Text>>,
+    /// Settings of all samplers.
+    pub defaults: Option<Defaults>,
+    /// Who does what.
+    #[serde(default)]
+    pub thread_groups: List<ThreadGroup>,
+}
+
+/// One thread group.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ThreadGroup {
+    /// What it is called in the rows.
+    pub name: Option<Setting<Text>>,
+    /// Number of virtual threads, from 1 to 1,000,000; 1 where there is none.
+    pub threads: Option<Setting<Count>>,
+    /// Time over which the threads start.
+    pub ramp_up: Option<Setting<Time>>,
+    /// Time before the first thread starts.
+    pub delay: Option<Setting<Time>>,
+    /// Iterations of each thread, or `forever`.
+    pub loops: Option<Setting<Passes>>,
+    /// Time after which no new step starts.
+    pub duration: Option<Setting<Time>>,
+    /// Settings of the group's samplers.
+    pub defaults: Option<Defaults>,
+    /// What a failure of a sampler does.
+    pub on_error: Option<Setting<Word>>,
+    /// What each iteration does.
+    #[serde(default)]
+    pub steps: List<Step>,
+}
