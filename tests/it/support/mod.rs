@@ -1,6 +1,11 @@
 //! What the integration tests share. Nothing in here waits without a deadline, so no test can hang.
 
 pub(crate) mod client;
+pub(crate) mod env;
+pub(crate) mod jtl;
+pub(crate) mod peer;
+pub(crate) mod peer_connection;
+pub(crate) mod peer_frame;
 pub(crate) mod time;
 
 use std::net::{Ipv4Addr, SocketAddr};

@@ -1,0 +1,184 @@
+//! Runs the `wsmeter` binary on plans in a folder of its own, with a deadline.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+use wsmeter::clock;
+
+use crate::support::jtl::{self, Row};
+use crate::support::time::wait_at_most;
+
+/// No run of the tests takes longer; one that does is killed.
+const RUN_LIMIT: Duration = Duration::from_secs(60);
+
+/// A temporary folder with plans and results.
+pub(crate) struct Env {
+    folder: TempDir,
+}
+
+/// A run that goes on. Dropping it kills it.
+pub(crate) struct Running {
+    child: Child,
+    results: PathBuf,
+    stdout: Option<JoinHandle<String>>,
+    stderr: Option<JoinHandle<String>>,
+}
+
+/// A run that has ended.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// `None` if a signal ended it.
+    pub(crate) exit_code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    /// The rows of `samples.jtl`; empty if there is none.
+    pub(crate) rows: Vec<Row>,
+    /// `summary.json`; null if there is none.
+    pub(crate) summary: Value,
+}
+
+impl Env {
+    pub(crate) fn new() -> Self {
+        Self { folder: TempDir::new().expect("a temporary folder can be made") }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a file into the folder.
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs_err::write(&path, content).expect("the temporary folder can be written");
+        path
+    }
+
+    /// `wsmeter run plan.yaml -o results` and `arguments`, to its end.
+    pub(crate) fn run(&self, plan: &str, arguments: &[&str]) -> Finished {
+        self.start(plan, arguments).finish()
+    }
+
+    /// The same, while it goes on.
+    pub(crate) fn start(&self, plan: &str, arguments: &[&str]) -> Running {
+        self.write("plan.yaml", plan);
+        let run = ["run", "plan.yaml", "-o", "results"];
+        self.wsmeter(&[&run, arguments].concat())
+    }
+
+    /// `wsmeter` with these arguments, in the folder; results are looked for in `results`.
+    pub(crate) fn wsmeter(&self, arguments: &[&str]) -> Running {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_wsmeter"))
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary can be started");
+        let stdout = child.stdout.take().map(collect);
+        let stderr = child.stderr.take().map(collect);
+        Running { child, results: self.path("results"), stdout, stderr }
+    }
+}
+
+fn collect(mut stream: impl Read + Send + 'static) -> JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // A pipe that breaks has said what it had to say.
+        let _ = stream.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+impl Running {
+    /// Sends a signal by name: `INT`, `TERM`, `HUP`, `KILL`.
+    pub(crate) fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        let status = Command::new("kill").args(["-s", name, &id]).status();
+        assert!(status.is_ok_and(|status| status.success()), "kill -s {name} {id}");
+    }
+
+    /// Where it writes its rows.
+    pub(crate) fn jtl(&self) -> PathBuf {
+        self.results.join("samples.jtl")
+    }
+
+    /// Waits for its end.
+    pub(crate) fn finish(self) -> Finished {
+        self.finish_within(RUN_LIMIT)
+    }
+
+    /// Waits for its end; kills it and panics, with what it printed, if it takes longer.
+    pub(crate) fn finish_within(mut self, limit: Duration) -> Finished {
+        let Some(status) = self.wait(limit) else {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+            panic!("killed after {limit:?}; it printed:\n{}", self.output().1);
+        };
+        let (stdout, stderr) = self.output();
+        let exit_code = status.code();
+        let rows = jtl::read_if_there(&self.jtl());
+        let summary = read_json(&self.results.join("summary.json"));
+        Finished { exit_code, stdout, stderr, rows, summary }
+    }
+
+    fn wait(&mut self, limit: Duration) -> Option<ExitStatus> {
+        let deadline = clock::now() + limit;
+        let mut status = None;
+        wait_at_most(limit * 2, "the process ends or is overdue", || {
+            status = self.child.try_wait().expect("our own child can be waited for");
+            status.is_some() || clock::now() > deadline
+        });
+        status
+    }
+
+    fn output(&mut self) -> (String, String) {
+        let text = |thread: Option<JoinHandle<String>>| {
+            thread.and_then(|thread| thread.join().ok()).unwrap_or_default()
+        };
+        (text(self.stdout.take()), text(self.stderr.take()))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn read_json(path: &Path) -> Value {
+    fs_err::read_to_string(path)
+        .map_or(Value::Null, |text| serde_json::from_str(&text).expect("a summary is JSON"))
+}
+
+impl Finished {
+    /// Panics, with everything the run printed, if it did not exit with `code`.
+    pub(crate) fn expect_exit(&self, code: i32) {
+        assert_eq!(self.exit_code, Some(code), "{self:#?}");
+    }
+
+    /// The rows with this label.
+    pub(crate) fn rows(&self, label: &str) -> Vec<&Row> {
+        self.rows.iter().filter(|row| row.label == label).collect()
+    }
+
+    /// The only row with this label.
+    pub(crate) fn row(&self, label: &str) -> &Row {
+        match self.rows(label).as_slice() {
+            [row] => row,
+            rows => panic!("{} rows of `{label}`: {self:#?}", rows.len()),
+        }
+    }
+
+    /// The number at this place of the summary, `labels/all/count`.
+    pub(crate) fn summary_number(&self, place: &str) -> f64 {
+        let value = self.summary.pointer(&format!("/{place}")).and_then(Value::as_f64);
+        value.unwrap_or_else(|| panic!("no number `{place}`: {self:#?}"))
+    }
+}
