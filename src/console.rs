@@ -50,11 +50,11 @@ impl Console {
         let mut text = format!("{red}error{off}: {error}\n");
         let mut source = error.source();
         while let Some(cause) = source {
-            text += &format!("  caused by: {cause}\n");
+            text.extend(["  caused by: ", &cause.to_string(), "\n"]);
             source = cause.source();
         }
         if let Some(help) = help {
-            text += &format!("  = help: {help}\n");
+            text.extend(["  = help: ", help, "\n"]);
         }
         self.important(&text);
     }

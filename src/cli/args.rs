@@ -29,6 +29,7 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct RunArguments {
     /// The plan, a YAML file.
     #[arg(value_name = "PLAN")]

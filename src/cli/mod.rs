@@ -35,7 +35,7 @@ fn run_with(arguments: impl Iterator<Item = OsString>) -> u8 {
     let console = Console::detect(quiet);
     let outcome = match arguments.command {
         Command::Run(arguments) => run::run(console, &arguments),
-        Command::Check(arguments) => check::check(console, &arguments),
+        Command::Check(arguments) => Ok(check::check(console, &arguments)),
         Command::Serve(arguments) => serve::serve(console, &arguments),
     };
     outcome.unwrap_or_else(|error| error.report(console))

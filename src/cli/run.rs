@@ -1,5 +1,6 @@
 //! `wsmeter run`: plan in, results and a verdict out.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -168,7 +169,7 @@ fn about(
         wsmeter: env!("CARGO_PKG_VERSION"),
         plan: json::Plan {
             path: loaded.path.display().to_string(),
-            sha256: sha256.iter().map(|byte| format!("{byte:02x}")).collect(),
+            sha256: hexadecimal(&sha256),
             properties: properties
                 .iter()
                 .map(|(name, value)| (name.to_owned(), value.to_owned().into()))
@@ -179,6 +180,14 @@ fn about(
         started: iso(started),
         ended: iso(ended),
     }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Its result is that of the writer, and writing to a `String` does not fail.
+        write!(text, "{byte:02x}").ok();
+        text
+    })
 }
 
 fn groups(program: &Program) -> Vec<Group> {
