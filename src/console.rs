@@ -62,7 +62,8 @@ impl Console {
     /// Prints diagnostics as a compiler does.
     pub fn diagnostics(self, diagnostics: &[Diagnostic]) {
         let mut text = String::new();
-        diag::render(diagnostics, self.colour, &mut text);
+        // Its result is that of the writer, and writing to a `String` does not fail.
+        diag::render(diagnostics, self.colour, &mut text).ok();
         self.important(&text);
     }
 }
