@@ -28,7 +28,7 @@ pub struct Sampler {
 #[derive(Debug)]
 pub enum SamplerKind {
     /// Connects and upgrades.
-    Open(Open),
+    Open(Box<Open>),
     /// Sends a message and waits for its reply.
     RequestResponse(RequestResponse),
     /// Sends a message.
@@ -74,7 +74,7 @@ pub struct Open {
 }
 
 /// One header of the upgrade request.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Header {
     /// A valid header name (RFC 9110 5.1), none of those the handshake sets itself.
     pub name: String,
