@@ -1,1 +1,57 @@
-//! compile.
+//! From a plan to a program, in passes:
+//!
+//! 1. the plan's variables, in order;
+//! 2. the plan's defaults, the outermost scope ([`scope`]);
+//! 3. each group: its schedule ([`group`]), then its steps with their scopes ([`step`],
+//!    [`sampler`], [`assertion`]), every text through [`template`];
+//! 4. what needs a whole group: variables that nothing defines ([`variables`]) and connections that
+//!    nothing opens ([`connections`]).
+//!
+//! No pass stops at an error: it is noted with the path of its value, and the plan is refused at the
+//! end with all of them.
+
+mod assertion;
+mod compiler;
+mod connections;
+mod group;
+mod header;
+mod payload;
+mod properties;
+mod sampler;
+mod scope;
+mod step;
+mod template;
+mod url;
+mod variables;
+
+use crate::diag::{Diagnostic, Severity};
+use crate::plan::Loaded;
+use crate::program::Program;
+
+pub use properties::Properties;
+
+/// A plan that can be run.
+#[derive(Debug)]
+pub struct Compiled {
+    /// What to run.
+    pub program: Program,
+    /// Advice; the plan runs nevertheless.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Resolves a plan. Fails with everything that is wrong with it, at most 20 errors in the order of
+/// their places and a word on how many more there are.
+pub fn compile(loaded: &Loaded, properties: &Properties) -> Result<Compiled, Vec<Diagnostic>> {
+    let mut compiler = compiler::Compiler::new(properties);
+    let program = group::program(&mut compiler, loaded);
+    let (errors, warnings): (Vec<_>, Vec<_>) =
+        compiler.problems.into_iter().partition(|problem| problem.severity == Severity::Error);
+    if errors.is_empty() {
+        Ok(Compiled { program, warnings: loaded.diagnostics(warnings) })
+    } else {
+        Err(loaded.diagnostics(errors))
+    }
+}
+
+#[cfg(test)]
+mod tests;

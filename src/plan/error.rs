@@ -13,8 +13,9 @@ pub enum At {
     Key,
     /// The value; its key where the value is a map or a list.
     Value,
-    /// Within the value, the first place where this text of so many bytes stands from this byte of
-    /// the value on.
+    /// The value, and only if it is a block text (`|` or `>`): there is nothing to tell otherwise.
+    Block,
+    /// A part of a single value.
     Within {
         /// Byte offset in the value's text.
         start: usize,

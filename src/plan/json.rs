@@ -21,6 +21,13 @@ pub enum Json {
     Map(Vec<(String, Self)>),
 }
 
+impl Json {
+    /// Whether a text is a number in JSON's notation (RFC 8259 6).
+    pub fn is_number(text: &str) -> bool {
+        is_json_number(text)
+    }
+}
+
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(JsonVisitor)

@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::io::{self, Read};
 use std::path::{Path as FilePath, PathBuf};
 
-use crate::diag::{Diagnostic, Severity};
+use crate::diag::{Diagnostic, Place, Severity};
 use crate::plan::document::{self, Node, Value};
-use crate::plan::error::ShapeError;
+use crate::plan::error::{At, ShapeError};
 use crate::plan::path::Path;
 use crate::plan::place::{find, place};
 use crate::plan::problem::Problem;
@@ -93,6 +93,9 @@ fn placed(file: &FilePath, source: &str, root: &Node, problems: Vec<Problem>) ->
     for (index, problem) in problems.into_iter().enumerate() {
         let place = (index < MAX_PLACED)
             .then(|| place(file, source, find(source, root, &problem.path, problem.at)));
+        if problem.at == At::Block && !place.as_ref().is_some_and(is_block_text) {
+            continue;
+        }
         let help = match &place {
             Some(place) if problem.title.ends_with("has no value") => {
                 Some(hidden_value(&place.text).to_owned())
@@ -108,6 +111,11 @@ fn placed(file: &FilePath, source: &str, root: &Node, problems: Vec<Problem>) ->
         });
     }
     diagnostics
+}
+
+/// Whether the value at the place is written as a block, line by line below its key.
+fn is_block_text(place: &Place) -> bool {
+    place.text.chars().nth(place.column - 1).is_some_and(|c| matches!(c, '|' | '>'))
 }
 
 /// Why YAML may have seen no value on a line that has one.

@@ -8,7 +8,7 @@ use regex::Regex;
 use crate::program::{JsonPart, Setting, Template};
 
 /// One entry of `assert`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Assertion {
     /// What must hold.
     pub check: Check,
@@ -17,7 +17,7 @@ pub struct Assertion {
 }
 
 /// What an assertion checks.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Check {
     /// The message contains the text.
     Contains(Template),
@@ -43,7 +43,7 @@ pub enum Check {
 }
 
 /// A regular expression: compiled, or with `${…}`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Pattern {
     /// Compiled before the run.
     Fixed(Regex),
@@ -61,7 +61,7 @@ pub struct JsonPath {
 }
 
 /// What must hold for what a JSONPath finds.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum JsonTest {
     /// Whether it finds anything.
     Exists(Setting<bool>),

@@ -74,7 +74,7 @@ pub struct Open {
 }
 
 /// One header of the upgrade request.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Header {
     /// A valid header name (RFC 9110 5.1), none of those the handshake sets itself.
     pub name: String,

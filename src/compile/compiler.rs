@@ -1,0 +1,126 @@
+//! What all passes share: the errors so far, the names of variables, and how a setting's text becomes
+//! a value.
+
+use std::time::Duration;
+
+use crate::compile::properties::Properties;
+use crate::compile::variables::Variables;
+use crate::plan::{self, Path, Problem};
+use crate::program::{BadValue, FromText, Setting, Template};
+
+/// The state of one compilation.
+pub(super) struct Compiler<'a> {
+    pub(super) properties: &'a Properties,
+    pub(super) problems: Vec<Problem>,
+    pub(super) variables: Variables,
+    /// How many `__counter` calls there are so far.
+    pub(super) counters: u32,
+}
+
+/// When a text is evaluated, and so what it may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum When {
+    /// Before the run: constants and properties.
+    BeforeTheRun,
+    /// At each execution.
+    InTheRun,
+}
+
+impl<'a> Compiler<'a> {
+    pub(super) fn new(properties: &'a Properties) -> Self {
+        Self { properties, problems: Vec::new(), variables: Variables::default(), counters: 0 }
+    }
+
+    pub(super) fn note(&mut self, problem: Problem) {
+        self.problems.push(problem);
+    }
+
+    /// A text field.
+    pub(super) fn text<K>(&mut self, setting: &plan::Setting<K>, path: &Path) -> Option<Template> {
+        self.template(&setting.text, path, When::InTheRun)
+    }
+
+    /// A field of a step that is not text.
+    pub(super) fn setting<K, T: FromText>(
+        &mut self,
+        setting: &plan::Setting<K>,
+        path: &Path,
+    ) -> Option<Setting<T>> {
+        let template = self.text(setting, path)?;
+        match template.as_constant() {
+            Some(text) => self.read(text, &setting.text, path).map(Setting::Fixed),
+            None => Some(Setting::Template(template)),
+        }
+    }
+
+    /// A field that must be known before the run.
+    pub(super) fn fixed<K, T: FromText>(
+        &mut self,
+        setting: &plan::Setting<K>,
+        path: &Path,
+    ) -> Option<T> {
+        let text = self.fixed_text(setting, path)?;
+        self.read(&text, &setting.text, path)
+    }
+
+    /// A text that must be known before the run.
+    pub(super) fn fixed_text<K>(
+        &mut self,
+        setting: &plan::Setting<K>,
+        path: &Path,
+    ) -> Option<String> {
+        let template = self.template(&setting.text, path, When::BeforeTheRun)?;
+        template.as_constant().map(str::to_owned)
+    }
+
+    /// A deadline: any duration but zero.
+    pub(super) fn timeout<K>(
+        &mut self,
+        setting: &plan::Setting<K>,
+        path: &Path,
+    ) -> Option<Setting<Duration>> {
+        let timeout = self.setting(setting, path)?;
+        if timeout == Setting::Fixed(Duration::ZERO) {
+            let key = path.last_key().unwrap_or("the timeout");
+            let title = format!("`{key}` is zero, and a wait needs an end");
+            self.note(Problem::error(path, title).help("write `10m`"));
+            return None;
+        }
+        Some(timeout)
+    }
+
+    /// A field that must hold for a constant; a template is judged in the run.
+    pub(super) fn checked<T: FromText>(
+        &mut self,
+        setting: Option<Setting<T>>,
+        path: &Path,
+        check: impl Fn(&T) -> Result<(), BadValue>,
+    ) -> Option<Setting<T>> {
+        let setting = setting?;
+        if let Setting::Fixed(value) = &setting
+            && let Err(bad) = check(value)
+        {
+            self.bad_value(bad, path, "");
+            return None;
+        }
+        Some(setting)
+    }
+
+    fn read<T: FromText>(&mut self, text: &str, written: &str, path: &Path) -> Option<T> {
+        match T::from_text(text) {
+            Ok(value) => Some(value),
+            Err(bad) => {
+                let label =
+                    if text == written { String::new() } else { format!("this is `{text}`") };
+                self.bad_value(bad, path, &label);
+                None
+            }
+        }
+    }
+
+    pub(super) fn bad_value(&mut self, bad: BadValue, path: &Path, label: &str) {
+        let mut problem = Problem::error(path, bad.what).label(label);
+        problem.help = bad.help;
+        self.note(problem);
+    }
+}

@@ -1,0 +1,76 @@
+//! Which connections a group's samplers use, and which its `open`s open.
+
+use std::collections::BTreeSet;
+
+use crate::compile::compiler::Compiler;
+use crate::diag::nearest;
+use crate::plan::{At, Path, Problem};
+use crate::program::Template;
+
+/// The connections of one group.
+#[derive(Debug, Default)]
+pub(super) struct Connections {
+    opened: BTreeSet<String>,
+    /// An `open` has a name that is only known in the run.
+    opens_any: bool,
+    used: Vec<Use>,
+}
+
+#[derive(Debug)]
+struct Use {
+    kind: &'static str,
+    /// `None` if it is only known in the run.
+    name: Option<String>,
+    path: Path,
+}
+
+impl Connections {
+    /// A sampler of `kind` uses `connection`; `path` is where it says so, or the sampler's.
+    pub(super) fn used(&mut self, kind: &'static str, connection: &Template, path: Path) {
+        let name = connection.as_constant().map(str::to_owned);
+        match (kind, name) {
+            ("open", Some(name)) => {
+                self.opened.insert(name);
+            }
+            ("open", None) => self.opens_any = true,
+            (_, name) => self.used.push(Use { kind, name, path }),
+        }
+    }
+}
+
+impl Compiler<'_> {
+    /// Notes the connections that nothing opens; what a group without any `open` uses, once.
+    pub(super) fn connections(&mut self, connections: &Connections) {
+        if connections.opens_any {
+            return;
+        }
+        if connections.opened.is_empty() {
+            if let Some(Use { kind, path, .. }) = connections.used.first() {
+                let title =
+                    format!("`{kind}` needs a connection, and no step of this group opens one");
+                let problem = Problem::error(path, title).at(At::Key);
+                self.note(problem.help("put an `open` before it: `- open: { url: 'ws://…' }`"));
+            }
+            return;
+        }
+        for Use { kind, name, path } in &connections.used {
+            let Some(name) = name.as_deref().filter(|name| !connections.opened.contains(*name))
+            else {
+                continue;
+            };
+            let title = format!("no `open` of this group opens the connection `{name}`");
+            // The name itself if the sampler gives it, else the sampler.
+            let at = if path.last_key() == Some("connection") { At::Value } else { At::Key };
+            let problem = Problem::error(path, title).at(at);
+            let opened = connections.opened.iter().map(String::as_str);
+            let all: Vec<String> = opened.clone().map(|name| format!("`{name}`")).collect();
+            self.note(match nearest(name, opened) {
+                Some(similar) => problem.help(format!("a similar connection is open: `{similar}`")),
+                None => problem.help(format!(
+                    "give the `{kind}` a `connection` that is open ({}), or open `{name}`",
+                    all.join(", ")
+                )),
+            });
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The plan as a whole and its thread groups: what is fixed before the run.
+
+use std::time::Duration;
+
+use crate::compile::compiler::Compiler;
+use crate::compile::connections::Connections;
+use crate::compile::scope::Scope;
+use crate::plan::{At, Loaded, Path, Problem, Setting, Text, ThreadGroup};
+use crate::program::{Group, Program, Times};
+
+/// The name of a group that has none, as in JMeter.
+const GROUP_NAME: &str = "Thread Group";
+const MAX_THREADS: u32 = 1_000_000;
+
+/// Compiles everything. The program is only whole if no problem was noted.
+pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
+    let plan = &loaded.plan;
+    let top = Path::root();
+    let stem = || {
+        loaded.path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+    };
+    let name = plan
+        .name
+        .as_ref()
+        .and_then(|name| compiler.plain_name(name, &top.key("name")))
+        .unwrap_or_else(stem);
+    let variables = compiler.plan_variables(&plan.variables);
+    let scope = compiler.inner_scope(&Scope::default(), &top, plan.defaults.as_ref(), None);
+    let mut pending = compiler.pending_variables();
+    let list = top.key("thread_groups");
+    if plan.thread_groups.0.is_empty() {
+        let problem = Problem::error(&list, "the plan has no thread groups").at(At::Key);
+        compiler.note(problem.help("add `thread_groups:` with at least one entry and its `steps`"));
+    }
+    let mut groups = Vec::new();
+    for (index, group) in plan.thread_groups.0.iter().enumerate() {
+        groups.push(compiler.group(group, &list.index(index), &scope));
+        compiler.group_variables(&mut pending);
+    }
+    compiler.default_variables(&pending);
+    Program {
+        name,
+        variable_names: std::mem::take(&mut compiler.variables).into_names(),
+        variables,
+        counters: compiler.counters as usize,
+        groups,
+    }
+}
+
+impl Compiler<'_> {
+    fn group(&mut self, group: &ThreadGroup, path: &Path, scope: &Scope) -> Group {
+        let name = group.name.as_ref().and_then(|name| self.plain_name(name, &path.key("name")));
+        let threads = group.threads.as_ref().and_then(|threads| {
+            let path = path.key("threads");
+            let threads: u32 = self.fixed(threads, &path)?;
+            if (1..=MAX_THREADS).contains(&threads) {
+                return Some(threads);
+            }
+            let title = format!("`threads` is from 1 to 1,000,000, and this is {threads}");
+            let problem = Problem::error(&path, title);
+            self.note(if threads == 0 {
+                problem.help("remove the group, or comment it out")
+            } else {
+                problem.help("use several machines for more")
+            });
+            None
+        });
+        let mut time = |setting: &Option<Setting<_>>, key: &'static str| -> Option<Duration> {
+            setting.as_ref().and_then(|setting| self.fixed(setting, &path.key(key)))
+        };
+        let ramp_up = time(&group.ramp_up, "ramp_up").unwrap_or_default();
+        let delay = time(&group.delay, "delay").unwrap_or_default();
+        let duration = time(&group.duration, "duration");
+        if duration.is_some_and(|duration| duration.is_zero()) {
+            let problem = Problem::error(&path.key("duration"), "`duration` is zero");
+            self.note(problem.help("leave it out for a group that only `loops` ends"));
+        }
+        let loops = group
+            .loops
+            .as_ref()
+            .and_then(|loops| self.fixed(loops, &path.key("loops")))
+            .unwrap_or(if group.duration.is_some() { Times::Forever } else { Times::Count(1) });
+        let scope = self.inner_scope(scope, path, group.defaults.as_ref(), group.on_error.as_ref());
+        let mut connections = Connections::default();
+        let steps = self.steps(&group.steps, path, &scope, &mut connections);
+        self.connections(&connections);
+        Group {
+            name: name.unwrap_or_else(|| GROUP_NAME.to_owned()),
+            threads: threads.unwrap_or(1),
+            ramp_up,
+            delay,
+            loops,
+            duration,
+            steps,
+        }
+    }
+
+    /// A name that stands in rows and reports: on one line, not empty.
+    fn plain_name(&mut self, setting: &Setting<Text>, path: &Path) -> Option<String> {
+        let name = self.fixed_text(setting, path)?;
+        let wrong = if name.trim().is_empty() {
+            "a name cannot be empty"
+        } else if name.contains(char::is_control) {
+            "a name cannot hold line breaks or other control characters"
+        } else {
+            return Some(name);
+        };
+        self.note(Problem::error(path, wrong));
+        None
+    }
+}

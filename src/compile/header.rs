@@ -1,0 +1,87 @@
+//! `headers` of the upgrade request.
+
+use http::{HeaderName, HeaderValue};
+
+use crate::compile::compiler::Compiler;
+use crate::plan::{At, Entries, Path, Problem, Removable, Setting, Text};
+use crate::program::{Header, Template};
+
+/// Headers that a plan cannot give, and why.
+const REFUSED: &[(&str, &str)] = &[
+    ("host", "it comes from `url`"),
+    ("connection", "the handshake sets it"),
+    ("upgrade", "the handshake sets it"),
+    ("sec-websocket-key", "the handshake sets it, fresh for each connection"),
+    ("sec-websocket-version", "the handshake sets it"),
+    ("sec-websocket-accept", "it belongs in the server's answer"),
+    ("sec-websocket-extensions", "compression and other extensions are not in this version"),
+    ("sec-websocket-protocol", "subprotocols are not in this version"),
+    ("content-length", "the upgrade request has no body"),
+    ("transfer-encoding", "the upgrade request has no body"),
+];
+
+impl Compiler<'_> {
+    /// Merges the headers of an inner scope into those of the outer ones; names differ by more than
+    /// case (RFC 9110 5.1).
+    pub(super) fn headers(
+        &mut self,
+        headers: &mut Vec<Header>,
+        inner: &Entries<Removable<Setting<Text>>>,
+        path: &Path,
+    ) {
+        for (name, value) in &inner.0 {
+            let path = path.key(name.clone());
+            if !self.header_name(name, &path) {
+                continue;
+            }
+            let known = headers.iter().position(|header| header.name.eq_ignore_ascii_case(name));
+            let value = match value {
+                Removable::Removed => None,
+                Removable::Given(value) => match self.header_value(value, &path) {
+                    Some(value) => Some(value),
+                    None => continue,
+                },
+            };
+            match (known, value) {
+                (Some(index), Some(value)) => {
+                    headers[index] = Header { name: name.clone(), value };
+                }
+                (Some(index), None) => {
+                    headers.remove(index);
+                }
+                (None, Some(value)) => headers.push(Header { name: name.clone(), value }),
+                (None, None) => {}
+            }
+        }
+    }
+
+    fn header_name(&mut self, name: &str, path: &Path) -> bool {
+        let problem = |title: String| Problem::error(path, title).at(At::Key);
+        if HeaderName::from_bytes(name.as_bytes()).is_err() {
+            let problem = problem(format!("`{name}` is not a header name"));
+            self.note(problem.help("use letters, digits and `-`"));
+            return false;
+        }
+        let refused = REFUSED.iter().find(|(refused, _)| refused.eq_ignore_ascii_case(name));
+        if let Some((_, why)) = refused {
+            self.note(problem(format!("the header `{name}` cannot be set here: {why}")));
+        }
+        refused.is_none()
+    }
+
+    fn header_value(&mut self, value: &Setting<Text>, path: &Path) -> Option<Template> {
+        let template = self.text(value, path)?;
+        if template
+            .as_constant()
+            .is_some_and(|text| HeaderValue::from_bytes(text.as_bytes()).is_err())
+        {
+            let problem = Problem::error(
+                path,
+                "a header's value cannot hold line breaks or other control characters",
+            );
+            self.note(problem.help("for a value over several lines write `>-`, which joins them"));
+            return None;
+        }
+        Some(template)
+    }
+}

@@ -1,0 +1,245 @@
+//! One sampler: its own settings over those of its scope, then the defaults.
+
+use std::time::Duration;
+
+use crate::compile::compiler::Compiler;
+use crate::compile::connections::Connections;
+use crate::compile::payload::PayloadSettings;
+use crate::compile::scope::{ConnectingSettings, Scope, replace};
+use crate::plan::{self, At, Common, Path, Problem};
+use crate::program::{
+    ByteSize, Close, Expect, InboxLimits, Open, PingKind, PingPong, RequestResponse, Sampler,
+    SamplerKind, Setting, SingleRead, SingleWrite, Template, WhenFull,
+};
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
+const READ_TIMEOUT: Duration = Duration::from_secs(6);
+const CONNECTION: &str = "main";
+const MAX_MESSAGE_SIZE: ByteSize = ByteSize(16 << 20);
+const INBOX_MESSAGES: u32 = 1_000;
+const INBOX_BYTES: ByteSize = ByteSize(1 << 20);
+
+/// What is needed beside the sampler's own kind.
+pub(super) struct Place<'a> {
+    /// The step's kind, as the plan names it.
+    pub(super) kind: &'static str,
+    /// The sampler's path.
+    pub(super) path: Path,
+    pub(super) scope: &'a Scope,
+}
+
+impl Compiler<'_> {
+    /// Fills in what all samplers share. `None` for the kind: it is wrong, and that is noted.
+    pub(super) fn sampler(
+        &mut self,
+        place: &Place<'_>,
+        common: Common<'_>,
+        kind: Option<SamplerKind>,
+        connections: &mut Connections,
+    ) -> Option<Sampler> {
+        let Place { kind: word, path, scope } = place;
+        let name = self.label(common.name, word, path);
+        let connection = match common.connection {
+            Some(name) => self.connection_name(name, &path.key("connection")),
+            None => scope.connection.clone(),
+        }
+        .unwrap_or_else(|| Template::constant(CONNECTION));
+        let at = match common.connection {
+            Some(_) => path.key("connection"),
+            None => path.clone(),
+        };
+        connections.used(word, &connection, at);
+        let mut read_timeout = scope.read_timeout.clone();
+        if let Some(own) = common.read_timeout {
+            replace(&mut read_timeout, self.timeout(own, &path.key("read_timeout")));
+        }
+        let mut write_timeout = scope.write_timeout.clone();
+        if let Some(own) = common.write_timeout {
+            replace(&mut write_timeout, self.timeout(own, &path.key("write_timeout")));
+        }
+        let on_error = common
+            .on_error
+            .and_then(|own| self.fixed(own, &path.key("on_error")))
+            .unwrap_or(scope.on_error);
+        let inherited = scope.assertions.iter().filter(|reaching| reaching.reach.includes(word));
+        let mut assertions: Vec<_> = inherited.map(|reaching| reaching.assertion.clone()).collect();
+        assertions.extend(self.own_assertions(common.assert, word, &path.key("assert")));
+        let read_timeout = read_timeout.unwrap_or(Setting::Fixed(READ_TIMEOUT));
+        Some(Sampler {
+            name: name?,
+            connection,
+            write_timeout: write_timeout.unwrap_or_else(|| read_timeout.clone()),
+            read_timeout,
+            on_error,
+            assertions,
+            kind: kind?,
+        })
+    }
+
+    fn label(
+        &mut self,
+        name: Option<&plan::Setting<plan::Text>>,
+        kind: &str,
+        path: &Path,
+    ) -> Option<Template> {
+        let Some(name) = name else { return Some(Template::constant(kind)) };
+        let path = path.key("name");
+        let template = self.text(name, &path)?;
+        let problem = match template.as_constant() {
+            Some("all") => {
+                Problem::error(&path, "the label `all` stands for all samplers together")
+                    .help("use another name")
+            }
+            Some(text) if text.trim().is_empty() => {
+                Problem::error(&path, "a label cannot be empty")
+                    .help(format!("leave it out for `{kind}`"))
+            }
+            _ => return Some(template),
+        };
+        self.note(problem);
+        None
+    }
+
+    pub(super) fn open(&mut self, open: &plan::Open, place: &Place<'_>) -> Option<SamplerKind> {
+        let mut settings = place.scope.connecting.clone();
+        let own = ConnectingSettings {
+            url: open.url.as_ref(),
+            path: open.path.as_ref(),
+            connect_timeout: open.connect_timeout.as_ref(),
+            headers: open.headers.as_ref(),
+            max_message_size: open.max_message_size.as_ref(),
+            inbox: open.inbox.as_ref(),
+        };
+        let before = self.problems.len();
+        self.connecting(&mut settings, &own, &place.path);
+        let Some(url) = settings.url else {
+            // Not if there is a `url` that is wrong, here or in an outer scope.
+            if open.url.is_none() && self.problems.len() == before && !self.url_failed() {
+                let problem = Problem::error(&place.path, "`open` has no `url`").at(At::Key);
+                self.note(
+                    problem
+                        .help("give it here or in `defaults`, such as `url: ws://127.0.0.1:9000`"),
+                );
+            }
+            return None;
+        };
+        let bytes = settings.bytes.unwrap_or(Setting::Fixed(INBOX_BYTES));
+        Some(SamplerKind::Open(Box::new(Open {
+            url,
+            path: settings.path,
+            connect_timeout: settings.connect_timeout.unwrap_or(Setting::Fixed(CONNECT_TIMEOUT)),
+            headers: settings.headers,
+            max_message_size: settings.max_message_size.unwrap_or(Setting::Fixed(MAX_MESSAGE_SIZE)),
+            inbox: InboxLimits {
+                messages: settings.messages.unwrap_or(Setting::Fixed(INBOX_MESSAGES)),
+                bytes,
+                when_full: settings.when_full.unwrap_or(Setting::Fixed(WhenFull::DropOldest)),
+            },
+        })))
+    }
+
+    /// Whether some `url` has been refused, so that its lack further in is no news.
+    fn url_failed(&self) -> bool {
+        self.problems.iter().any(|problem| problem.path.last_key() == Some("url"))
+    }
+
+    pub(super) fn request_response(
+        &mut self,
+        own: &plan::RequestResponse,
+        place: &Place<'_>,
+    ) -> Option<SamplerKind> {
+        let settings = PayloadSettings {
+            send: own.send.as_ref(),
+            send_json: own.send_json.as_ref(),
+            send_hex: own.send_hex.as_ref(),
+        };
+        let payload = self.payload(&settings, &place.path);
+        let mut expect = place.scope.expect.clone();
+        if let Some(own) = &own.expect {
+            replace(&mut expect, self.setting(own, &place.path.key("expect")));
+        }
+        let expect = expect.unwrap_or(Setting::Fixed(Expect::Same));
+        Some(SamplerKind::RequestResponse(RequestResponse { payload: payload?, expect }))
+    }
+
+    pub(super) fn single_write(
+        &mut self,
+        own: &plan::SingleWrite,
+        place: &Place<'_>,
+    ) -> Option<SamplerKind> {
+        let settings = PayloadSettings {
+            send: own.send.as_ref(),
+            send_json: own.send_json.as_ref(),
+            send_hex: own.send_hex.as_ref(),
+        };
+        let payload = self.payload(&settings, &place.path)?;
+        Some(SamplerKind::SingleWrite(SingleWrite { payload }))
+    }
+
+    pub(super) fn single_read(
+        &mut self,
+        own: &plan::SingleRead,
+        place: &Place<'_>,
+    ) -> Option<SamplerKind> {
+        // An inherited `same` is meant for samplers that send.
+        let same = Setting::Fixed(Expect::Same);
+        let mut expect = place.scope.expect.clone().filter(|expect| *expect != same);
+        if let Some(own) = &own.expect {
+            let path = place.path.key("expect");
+            let own = self.setting(own, &path)?;
+            if own == same {
+                let title = "`single_read` sends nothing that a message could be the `same` as";
+                let problem = Problem::error(&path, title);
+                self.note(problem.help("write `text`, `binary` or `any`"));
+                return None;
+            }
+            expect = Some(own);
+        }
+        let mut optional = place.scope.optional.clone();
+        if let Some(own) = &own.optional {
+            replace(&mut optional, self.setting(own, &place.path.key("optional")));
+        }
+        Some(SamplerKind::SingleRead(SingleRead {
+            expect: expect.unwrap_or(Setting::Fixed(Expect::Any)),
+            optional: optional.unwrap_or(Setting::Fixed(false)),
+        }))
+    }
+
+    pub(super) fn ping_pong(
+        &mut self,
+        own: &plan::PingPong,
+        place: &Place<'_>,
+    ) -> Option<SamplerKind> {
+        let mut payload = place.scope.payload.clone();
+        if let Some(own) = &own.payload {
+            replace(&mut payload, self.ping_payload(own, &place.path.key("payload")));
+        }
+        let mut kind = place.scope.kind.clone();
+        if let Some(own) = &own.kind {
+            replace(&mut kind, self.setting(own, &place.path.key("kind")));
+        }
+        let kind = kind.unwrap_or(Setting::Fixed(PingKind::PingPong));
+        Some(SamplerKind::PingPong(PingPong { payload, kind }))
+    }
+
+    pub(super) fn close(&mut self, own: &plan::Close, place: &Place<'_>) -> Option<SamplerKind> {
+        let mut status = place.scope.status.clone();
+        if let Some(own) = &own.status {
+            replace(&mut status, self.sent_status(own, &place.path.key("status")));
+        }
+        let mut reason = place.scope.reason.clone();
+        if let Some(own) = &own.reason {
+            replace(&mut reason, self.reason(own, &place.path.key("reason")));
+        }
+        let mut expect_status = place.scope.expect_status.clone();
+        if let Some(own) = &own.expect_status {
+            let path = place.path.key("expect_status");
+            replace(&mut expect_status, self.expected_statuses(own, &path));
+        }
+        Some(SamplerKind::Close(Close {
+            status: status.unwrap_or(Setting::Fixed(1000)),
+            reason: reason.unwrap_or_default(),
+            expect_status: expect_status.unwrap_or_default(),
+        }))
+    }
+}

@@ -1,0 +1,242 @@
+//! The functions: how many arguments they take, and what they become.
+
+use crate::compile::compiler::{Compiler, When};
+use crate::compile::template::parse::Argument;
+use crate::compile::template::time_pattern::time_format;
+use crate::diag::nearest;
+use crate::plan::{At, Path, Problem};
+use crate::program::{CounterId, CounterScope, Function, Part, Template, TimeFormat, VariableId};
+
+/// The longest `__RandomString`.
+const MAX_RANDOM_STRING: u64 = 1_000_000;
+
+struct Signature {
+    name: &'static str,
+    least: usize,
+    most: usize,
+    /// How to call it.
+    usage: &'static str,
+}
+
+const SIGNATURES: &[Signature] = &[
+    Signature { name: "__P", least: 1, most: 2, usage: "__P(name[, default])" },
+    Signature { name: "__property", least: 1, most: 2, usage: "__property(name[, default])" },
+    Signature { name: "__counter", least: 1, most: 2, usage: "__counter(TRUE|FALSE[, variable])" },
+    Signature { name: "__threadNum", least: 0, most: 0, usage: "__threadNum()" },
+    Signature { name: "__threadGroupName", least: 0, most: 0, usage: "__threadGroupName()" },
+    Signature { name: "__UUID", least: 0, most: 0, usage: "__UUID()" },
+    Signature { name: "__time", least: 0, most: 2, usage: "__time([format[, variable]])" },
+    Signature { name: "__Random", least: 2, most: 3, usage: "__Random(min, max[, variable])" },
+    Signature {
+        name: "__RandomString",
+        least: 1,
+        most: 3,
+        usage: "__RandomString(length[, characters[, variable]])",
+    },
+];
+
+/// Functions that are specified but not built yet.
+const LATER: &[&str] = &[
+    "__FileToString",
+    "__StringFromFile",
+    "__V",
+    "__base64Decode",
+    "__base64Encode",
+    "__char",
+    "__digest",
+    "__env",
+    "__setProperty",
+    "__timeShift",
+    "__urlencode",
+];
+
+/// A call as it is written, and where.
+pub(super) struct Call<'a> {
+    pub(super) name: &'a str,
+    pub(super) arguments: &'a [Argument],
+    pub(super) path: &'a Path,
+    pub(super) at: At,
+    pub(super) when: When,
+}
+
+impl Call<'_> {
+    /// The parts that the call stands for: a constant or the call itself.
+    pub(super) fn compile(&self, compiler: &mut Compiler<'_>) -> Option<Vec<Part>> {
+        self.signature(compiler)?;
+        if matches!(self.name, "__P" | "__property") {
+            return self.property(compiler);
+        }
+        if self.when == When::BeforeTheRun {
+            compiler.too_late(&format!("`{}`", self.name), self.path, self.at);
+            return None;
+        }
+        let function = match self.name {
+            "__counter" => self.counter(compiler)?,
+            "__threadNum" => Function::ThreadNum,
+            "__threadGroupName" => Function::ThreadGroupName,
+            "__UUID" => Function::Uuid,
+            "__time" => {
+                let format = self.constant(compiler, 0, "the time pattern")?.unwrap_or_default();
+                let format = match time_format(&format) {
+                    Ok(format) => format,
+                    Err(what) => {
+                        let help =
+                            "use letters such as `yyyy-MM-dd HH:mm:ss.SSS`; quote text: `'T'`";
+                        return self.fail(compiler, what, help);
+                    }
+                };
+                self.time(compiler, format)?
+            }
+            "__Random" => self.random(compiler)?,
+            _ => self.random_string(compiler)?,
+        };
+        Some(vec![Part::Call(Box::new(function))])
+    }
+
+    fn fail<T>(&self, compiler: &mut Compiler<'_>, title: String, help: &str) -> Option<T> {
+        let problem = Problem::error(self.path, title).at(self.at);
+        compiler.note(if help.is_empty() { problem } else { problem.help(help) });
+        None
+    }
+
+    /// Notes a wrong name or number of arguments.
+    fn signature(&self, compiler: &mut Compiler<'_>) -> Option<()> {
+        let name = self.name;
+        let Some(signature) = SIGNATURES.iter().find(|signature| signature.name == name) else {
+            if LATER.contains(&name) {
+                return self.fail(compiler, format!("`{name}` is not in this version"), "");
+            }
+            let names = SIGNATURES.iter().map(|signature| signature.name);
+            let help = match nearest(name, names.clone()) {
+                Some(similar) => format!("a similar function exists: `{similar}`"),
+                None => {
+                    let all: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+                    format!("the functions are {}", all.join(", "))
+                }
+            };
+            return self.fail(compiler, format!("unknown function `{name}`"), &help);
+        };
+        let Signature { least, most, usage, .. } = *signature;
+        if (least..=most).contains(&self.arguments.len()) {
+            return Some(());
+        }
+        let wanted = match (least, most) {
+            (0, 0) => "no arguments".to_owned(),
+            (0, most) => format!("at most {most} arguments"),
+            (least, most) => format!("{least} to {most} arguments"),
+        };
+        let given = self.arguments.len();
+        let title = format!("`{name}` takes {wanted}, not {given}");
+        self.fail(compiler, title, &format!("write `${{{usage}}}`, parts in `[ ]` may be left out"))
+    }
+
+    fn argument(&self, compiler: &mut Compiler<'_>, index: usize) -> Option<Option<Template>> {
+        match self.arguments.get(index) {
+            None => Some(None),
+            Some(Argument { source, pieces }) => {
+                compiler.pieces(pieces, source, self.path, self.when).map(Some)
+            }
+        }
+    }
+
+    /// An argument that must not change from one execution to the next.
+    fn constant(
+        &self,
+        compiler: &mut Compiler<'_>,
+        index: usize,
+        what: &str,
+    ) -> Option<Option<String>> {
+        let Some(template) = self.argument(compiler, index)? else { return Some(None) };
+        match template.as_constant() {
+            Some(text) => Some(Some(text.to_owned())),
+            None => {
+                let title = format!("{what} of `{}` cannot hold variables", self.name);
+                self.fail(compiler, title, "only `__P` and `__property` can be used there")
+            }
+        }
+    }
+
+    /// The variable that also gets the result; `None` within if there is none.
+    fn store(&self, compiler: &mut Compiler<'_>, index: usize) -> Option<Option<VariableId>> {
+        let name = self.constant(compiler, index, "the variable")?.unwrap_or_default();
+        Some((!name.is_empty()).then(|| compiler.variables.stored(&name)))
+    }
+
+    fn property(&self, compiler: &mut Compiler<'_>) -> Option<Vec<Part>> {
+        let name = self.constant(compiler, 0, "the name")?.unwrap_or_default();
+        // The default is compiled even if it is not needed: a mistake in it is one with any `-J`.
+        let default = self.argument(compiler, 1)?;
+        if let Some(value) = compiler.properties.get(&name) {
+            return Some(vec![Part::Text(value.to_owned())]);
+        }
+        match default {
+            Some(default) => Some(default.parts),
+            None => {
+                let title = format!("the property `{name}` is not set and has no default");
+                let call = self.name;
+                let help = format!(
+                    "set it with `-J {name}=value`, or give a default: `${{{call}({name}, value)}}`"
+                );
+                self.fail(compiler, title, &help)
+            }
+        }
+    }
+
+    fn counter(&self, compiler: &mut Compiler<'_>) -> Option<Function> {
+        let whose = self.constant(compiler, 0, "the first argument")?.unwrap_or_default();
+        let scope = match whose.to_ascii_lowercase().as_str() {
+            "true" => CounterScope::Thread,
+            "false" => CounterScope::Run,
+            _ => {
+                let title = format!("`{whose}` is neither `TRUE` nor `FALSE`");
+                let help = "`TRUE` counts for each thread, `FALSE` for the whole run";
+                return self.fail(compiler, title, help);
+            }
+        };
+        let store = self.store(compiler, 1)?;
+        let id = CounterId(compiler.counters);
+        compiler.counters = compiler.counters.saturating_add(1);
+        Some(Function::Counter { id, scope, store })
+    }
+
+    fn time(&self, compiler: &mut Compiler<'_>, format: TimeFormat) -> Option<Function> {
+        let store = self.store(compiler, 1)?;
+        Some(Function::Time { format, store })
+    }
+
+    fn random(&self, compiler: &mut Compiler<'_>) -> Option<Function> {
+        let min = self.argument(compiler, 0)?.unwrap_or_default();
+        let max = self.argument(compiler, 1)?.unwrap_or_default();
+        let mut ends = Vec::new();
+        for text in [&min, &max].into_iter().filter_map(Template::as_constant) {
+            match text.trim().parse::<i64>() {
+                Ok(end) => ends.push(end),
+                Err(_) => {
+                    let title = format!("`{text}` is not a whole number for `__Random`");
+                    return self.fail(compiler, title, "write `${__Random(1, 100)}`");
+                }
+            }
+        }
+        if let [min, max] = ends[..]
+            && min > max
+        {
+            let title = format!("the ends of `__Random` are the wrong way round: {min} > {max}");
+            return self.fail(compiler, title, &format!("write `${{__Random({max}, {min})}}`"));
+        }
+        let store = self.store(compiler, 2)?;
+        Some(Function::Random { min, max, store })
+    }
+
+    fn random_string(&self, compiler: &mut Compiler<'_>) -> Option<Function> {
+        let length = self.argument(compiler, 0)?.unwrap_or_default();
+        if let Some(text) = length.as_constant()
+            && !text.trim().parse().is_ok_and(|length: u64| length <= MAX_RANDOM_STRING)
+        {
+            let title = format!("`{text}` is not a length for `__RandomString`");
+            return self.fail(compiler, title, "write a whole number, at most 1000000");
+        }
+        let characters = self.argument(compiler, 1)?.unwrap_or_default();
+        let store = self.store(compiler, 2)?;
+        Some(Function::RandomString { length, characters, store })
+    }
+}

@@ -1,0 +1,98 @@
+//! Texts with `${…}`, compiled: properties are folded into constants, constant parts are merged,
+//! names become numbers.
+
+mod function;
+mod parse;
+mod time_pattern;
+
+use crate::compile::compiler::{Compiler, When};
+use crate::plan::{At, Path, Problem};
+use crate::program::{Part, Template};
+
+use parse::{Content, Expression, Piece};
+
+impl Compiler<'_> {
+    /// Compiles a text. `None` if something is wrong with it, which is then noted.
+    pub(super) fn template(&mut self, text: &str, path: &Path, when: When) -> Option<Template> {
+        if !text.contains("${") {
+            return Some(Template::constant(text));
+        }
+        match parse::parse(text) {
+            Ok(pieces) => self.pieces(&pieces, text, path, when),
+            Err(error) => {
+                let at = At::Within { start: error.start, length: error.length };
+                self.note(Problem::error(path, error.title).at(at).help(error.help));
+                None
+            }
+        }
+    }
+
+    /// All pieces are compiled even if one is wrong, so that all errors are found.
+    fn pieces(
+        &mut self,
+        pieces: &[Piece],
+        source: &str,
+        path: &Path,
+        when: When,
+    ) -> Option<Template> {
+        let mut template = Template { source: source.to_owned(), parts: Vec::new() };
+        let mut complete = true;
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => push(&mut template.parts, Part::Text(text.clone())),
+                Piece::Expression(expression) => match self.expression(expression, path, when) {
+                    Some(parts) => {
+                        for part in parts {
+                            push(&mut template.parts, part);
+                        }
+                    }
+                    None => complete = false,
+                },
+            }
+        }
+        complete.then_some(template)
+    }
+
+    fn expression(
+        &mut self,
+        expression: &Expression,
+        path: &Path,
+        when: When,
+    ) -> Option<Vec<Part>> {
+        let at = At::Within { start: expression.start, length: expression.length };
+        match &expression.content {
+            Content::Variable(name) if when == When::BeforeTheRun => {
+                self.too_late(&format!("the variable `{name}`"), path, at);
+                None
+            }
+            Content::Variable(name) => {
+                Some(vec![Part::Variable(self.variables.used(name, path, at))])
+            }
+            Content::Call { name, arguments } => {
+                function::Call { name, arguments, path, at, when }.compile(self)
+            }
+        }
+    }
+
+    /// The error for what is only known in the run, where the value is needed before.
+    fn too_late(&mut self, what: &str, path: &Path, at: At) {
+        let field = path.last_key().unwrap_or("this field");
+        let title = format!("{what} is not known yet: `{field}` is fixed before the run");
+        let help = "only `__P` and `__property` can be used here; set them with `-J name=value`";
+        self.note(Problem::error(path, title).at(at).help(help));
+    }
+}
+
+/// Appends a part; constant parts are merged, empty ones left out.
+fn push(parts: &mut Vec<Part>, part: Part) {
+    match (parts.last_mut(), part) {
+        (_, Part::Text(text)) if text.is_empty() => {}
+        (Some(Part::Text(before)), Part::Text(text)) => before.push_str(&text),
+        (_, part) => parts.push(part),
+    }
+}
+
+/// Whether a text is one `${…}` from end to end.
+pub(super) fn is_one_expression(text: &str) -> bool {
+    parse::parse(text).is_ok_and(|pieces| matches!(pieces[..], [Piece::Expression(_)]))
+}

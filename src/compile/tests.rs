@@ -1,0 +1,1 @@
+//! Whole plans through the compiler.

@@ -1,0 +1,92 @@
+//! Every bad plan in `tests/fixtures/bad_plans` gets exactly the answer that stands beside it.
+//!
+//! `WSMETER_BLESS=1 cargo test plan_errors` writes the answers anew; read them before they are
+//! committed: would this help a tired tester at night?
+
+use std::path::{Path, PathBuf};
+
+use wsmeter::compile::{Properties, compile};
+use wsmeter::diag::{Diagnostic, render};
+use wsmeter::plan::load;
+
+const FOLDER: &str = "tests/fixtures/bad_plans";
+
+/// What `check` would say about a plan; empty if there is nothing.
+fn diagnostics(path: &Path) -> Vec<Diagnostic> {
+    match load(path).and_then(|loaded| compile(&loaded, &Properties::default())) {
+        Ok(compiled) => compiled.warnings,
+        Err(errors) => errors,
+    }
+}
+
+fn rendered(path: &Path) -> String {
+    let mut text = String::new();
+    render(&diagnostics(path), false, &mut text).expect("a string takes all text");
+    text.replace(&format!("{FOLDER}/"), "")
+}
+
+fn plans() -> Vec<PathBuf> {
+    let mut plans: Vec<PathBuf> = fs_err::read_dir(FOLDER)
+        .expect("the fixtures are there")
+        .map(|entry| entry.expect("the folder can be read").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
+        .collect();
+    plans.sort();
+    plans
+}
+
+#[test]
+fn every_bad_plan_gets_the_answer_that_stands_beside_it() {
+    let plans = plans();
+    assert!(plans.len() >= 25, "only {} plans", plans.len());
+    let bless = std::env::var_os("WSMETER_BLESS").is_some();
+    let mut differences = Vec::new();
+    for plan in plans {
+        let answer = plan.with_extension("stderr");
+        let found = rendered(&plan);
+        if bless {
+            fs_err::write(&answer, &found).expect("the answer can be written");
+        }
+        let wanted = fs_err::read_to_string(&answer).unwrap_or_default();
+        if found != wanted || found.is_empty() {
+            differences.push(format!("{}\n{found}\nand not\n{wanted}", plan.display()));
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n\n"));
+}
+
+#[test]
+fn no_answer_shows_a_type_of_the_program() {
+    for plan in plans() {
+        let text = rendered(&plan);
+        for word in ["struct ", "enum ", "variant", "newtype", "Setting", "u32", "u16", "i64"] {
+            assert!(!text.contains(word), "{}: {text}", plan.display());
+        }
+    }
+}
+
+#[test]
+fn files_that_are_no_plans_are_named_with_a_reason() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let missing = folder.path().join("missing.yaml");
+    let utf16 = folder.path().join("utf16.yaml");
+    let latin = folder.path().join("latin.yaml");
+    let large = folder.path().join("large.yaml");
+    fs_err::write(&utf16, [0xff, 0xfe, b'n', 0]).expect("written");
+    fs_err::write(&latin, b"name: caf\xe9\n").expect("written");
+    fs_err::write(&large, "#".repeat(10_000_000)).expect("written");
+    for (path, title) in [
+        (missing.as_path(), "there is no file `"),
+        (folder.path(), "is a directory"),
+        (&utf16, "is not UTF-8 text"),
+        (&latin, "is not UTF-8 text"),
+        (&large, "is larger than 8 MiB"),
+    ] {
+        let found = diagnostics(path);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].title.contains(title), "{found:?}");
+        assert!(found[0].help.is_some(), "{found:?}");
+    }
+    let place = diagnostics(&latin).remove(0).place.expect("the place of the byte");
+    assert_eq!((place.line, place.column), (1, 10));
+}
