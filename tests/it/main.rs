@@ -1,5 +1,7 @@
 //! All integration tests, in one binary.
 
+mod bad_peers;
 mod layers;
+mod run;
 mod support;
 mod target;
