@@ -215,7 +215,7 @@ mod tests {
     fn a_peer_that_takes_nothing_is_not_sent_more_pushes() {
         let (clock, tallies, mut out) = (Clock::start(), Tallies::default(), Outbox::default());
         let mut push = Behaviour::new(Script::Push { hz: 1_000.0 }, clock.started());
-        let later = clock.started() + Duration::from_secs(60);
+        let later = clock.started() + Duration::from_mins(1);
         push.on_time(later, &clock, &tallies, &mut out);
         assert!(out.bytes().len() < FULL + 100, "{}", out.bytes().len());
         assert!(tallies.pushes_skipped.value() > 50_000);

@@ -1,6 +1,8 @@
 //! All integration tests, in one binary.
 
+mod bad_peers;
 mod layers;
 mod plan_errors;
+mod run;
 mod support;
 mod target;

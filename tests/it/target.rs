@@ -18,7 +18,7 @@ use crate::support::time::wait_until;
 /// Upgrades on a raw socket.
 fn upgraded(server: &wsmeter::target::Server, target: &str) -> TcpStream {
     let mut socket = socket(server.address());
-    socket.write_all(handshake(target).as_bytes()).unwrap();
+    socket.write_all(handshake(target).as_bytes()).expect("the server takes a request");
     let head = read_head(&mut socket);
     assert!(head.starts_with("HTTP/1.1 101 "), "{head}");
     assert!(head.contains("Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo="), "{head}");
@@ -27,7 +27,7 @@ fn upgraded(server: &wsmeter::target::Server, target: &str) -> TcpStream {
 
 /// A masked frame with the key 0, which leaves the payload as it is.
 fn masked(first: u8, payload: &[u8]) -> Vec<u8> {
-    let mut frame = vec![first, 0x80 | u8::try_from(payload.len()).unwrap(), 0, 0, 0, 0];
+    let mut frame = vec![first, 0x80 | u8::try_from(payload.len()).expect("short"), 0, 0, 0, 0];
     frame.extend_from_slice(payload);
     frame
 }

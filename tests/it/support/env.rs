@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::support::jtl::{self, Row};
 use crate::support::time::wait_at_most;
 
 /// No run of the tests takes longer; one that does is killed.
-const RUN_LIMIT: Duration = Duration::from_secs(60);
+const RUN_LIMIT: Duration = Duration::from_mins(1);
 
 /// A temporary folder with plans and results.
 pub(crate) struct Env {
@@ -25,8 +26,8 @@ pub(crate) struct Env {
 pub(crate) struct Running {
     child: Child,
     results: PathBuf,
-    stdout: Option<JoinHandle<String>>,
-    stderr: Option<JoinHandle<String>>,
+    stdout: Output,
+    stderr: Output,
 }
 
 /// A run that has ended.
@@ -80,19 +81,44 @@ impl Env {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the binary can be started");
-        let stdout = child.stdout.take().map(collect);
-        let stderr = child.stderr.take().map(collect);
+        let stdout = Output::collect(child.stdout.take());
+        let stderr = Output::collect(child.stderr.take());
         Running { child, results: self.path("results"), stdout, stderr }
     }
 }
 
-fn collect(mut stream: impl Read + Send + 'static) -> JoinHandle<String> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        // A pipe that breaks has said what it had to say.
-        let _ = stream.read_to_end(&mut bytes);
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
+/// What a process has printed so far, read on a thread of its own.
+struct Output {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl Output {
+    fn collect(stream: Option<impl Read + Send + 'static>) -> Self {
+        let mut stream = stream.expect("the stream is piped");
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let collected = Arc::clone(&bytes);
+        let reader = thread::spawn(move || {
+            let mut chunk = [0; 4_096];
+            // A pipe that breaks has said what it had to say.
+            while let Ok(length @ 1..) = stream.read(&mut chunk) {
+                collected.lock().expect("nobody panics in it").extend_from_slice(&chunk[..length]);
+            }
+        });
+        Self { bytes, reader: Some(reader) }
+    }
+
+    fn so_far(&self) -> String {
+        String::from_utf8_lossy(&self.bytes.lock().expect("nobody panics in it")).into_owned()
+    }
+
+    /// Everything, once the process has ended.
+    fn all(&mut self) -> String {
+        if let Some(reader) = self.reader.take() {
+            reader.join().expect("reading does not panic");
+        }
+        self.so_far()
+    }
 }
 
 impl Running {
@@ -101,6 +127,11 @@ impl Running {
         let id = self.child.id().to_string();
         let status = Command::new("kill").args(["-s", name, &id]).status();
         assert!(status.is_ok_and(|status| status.success()), "kill -s {name} {id}");
+    }
+
+    /// What it has printed to stdout so far.
+    pub(crate) fn stdout(&self) -> String {
+        self.stdout.so_far()
     }
 
     /// Where it writes its rows.
@@ -118,9 +149,9 @@ impl Running {
         let Some(status) = self.wait(limit) else {
             let _ = self.child.kill();
             let _ = self.child.wait();
-            panic!("killed after {limit:?}; it printed:\n{}", self.output().1);
+            panic!("killed after {limit:?}; it printed:\n{}", self.stderr.all());
         };
-        let (stdout, stderr) = self.output();
+        let (stdout, stderr) = (self.stdout.all(), self.stderr.all());
         let exit_code = status.code();
         let rows = jtl::read_if_there(&self.jtl());
         let summary = read_json(&self.results.join("summary.json"));
@@ -135,13 +166,6 @@ impl Running {
             status.is_some() || clock::now() > deadline
         });
         status
-    }
-
-    fn output(&mut self) -> (String, String) {
-        let text = |thread: Option<JoinHandle<String>>| {
-            thread.and_then(|thread| thread.join().ok()).unwrap_or_default()
-        };
-        (text(self.stdout.take()), text(self.stderr.take()))
     }
 }
 

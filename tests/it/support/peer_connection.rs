@@ -1,7 +1,7 @@
 //! One connection of a scripted [`Peer`](crate::support::peer::Peer): what its script can do.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use socket2::SockRef;
@@ -226,10 +226,20 @@ impl PeerConnection {
         }
     }
 
-    /// Ends the stream and still listens.
-    pub(crate) fn end_stream(&mut self) {
-        // Fails when the client was first.
-        let _ = self.stream.shutdown(Shutdown::Write);
+    /// Answers pings and the close, and ends after it; never sends a message.
+    pub(crate) fn echo_nothing(&mut self) {
+        while let Next::Frame(frame) = self.next(self.deadline) {
+            match frame.first {
+                PING => self.send_frame(PONG, &frame.payload),
+                CLOSE => return self.send_frame(CLOSE, &frame.payload),
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether the client has not ended the stream, as far as was read, and there is time left.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.record.end.is_none() && clock::now() < self.deadline
     }
 
     /// Makes the end of the script a TCP reset.
