@@ -3,11 +3,13 @@
 
 mod code;
 mod note;
+mod run_end;
 
 use std::time::{Duration, Instant};
 
 pub use code::Code;
 pub use note::{EndCause, Note, Phases};
+pub use run_end::RunEnd;
 
 /// What kind of payload a sampler received; the JTL's `dataType`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -39,7 +39,7 @@ pub enum Check {
     /// The status of the peer's close frame.
     CloseStatus(Setting<u16>),
     /// The check does not hold.
-    Not(Box<Check>),
+    Not(Box<Self>),
 }
 
 /// A regular expression: compiled, or with `${…}`.

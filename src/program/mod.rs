@@ -5,6 +5,7 @@
 //! for each field at each execution.
 
 mod assertion;
+mod hex;
 mod json_template;
 mod pause;
 mod sampler;
@@ -14,6 +15,7 @@ mod template;
 use std::time::Duration;
 
 pub use assertion::{Assertion, Check, JsonPath, JsonTest, Pattern};
+pub use hex::hex_bytes;
 pub use json_template::JsonPart;
 pub use pause::Pause;
 pub use sampler::{

@@ -28,7 +28,7 @@ pub struct Sampler {
 #[derive(Debug)]
 pub enum SamplerKind {
     /// Connects and upgrades.
-    Open(Open),
+    Open(Box<Open>),
     /// Sends a message and waits for its reply.
     RequestResponse(RequestResponse),
     /// Sends a message.

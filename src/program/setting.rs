@@ -118,10 +118,12 @@ impl FromText for ByteSize {
             return Err(BadValue::new(format!("`{text}` has no unit"))
                 .with_help(format!("write `{text}B` or `{text}KiB`")));
         }
-        let factor = SIZE_UNITS
-            .into_iter()
-            .find(|(name, _)| *name == unit)
-            .map_or(if unit.is_empty() { Ok(1) } else { Err(bad()) }, |(_, factor)| Ok(factor))?;
+        let known = SIZE_UNITS.into_iter().find(|(name, _)| *name == unit);
+        let factor = match known {
+            Some((_, factor)) => factor,
+            None if unit.is_empty() => 1,
+            None => return Err(bad()),
+        };
         number.checked_mul(factor).map(Self).ok_or_else(bad)
     }
 }

@@ -1,1 +1,17 @@
-//! report.
+//! What a run leaves behind: the JTL while it goes on, the summary at its end, progress meanwhile.
+//! One file for each format.
+
+pub mod json;
+mod jtl;
+mod live;
+mod outputs;
+pub mod progress;
+mod recorder;
+pub mod summary;
+mod units;
+mod writer;
+
+pub use live::{Interval, Live};
+pub use outputs::{OutputError, Outputs, Wanted};
+pub use recorder::{Finished, Recorder};
+pub use writer::WriteError;

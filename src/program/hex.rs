@@ -1,0 +1,54 @@
+//! Hexadecimal notation of binary payloads.
+
+use crate::program::BadValue;
+
+/// Reads `ca fe`, `cafe` or `0xca 0xfe`: pairs of digits, blanks anywhere between them.
+pub fn hex_bytes(text: &str) -> Result<Vec<u8>, BadValue> {
+    let mut bytes = Vec::with_capacity(text.len() / 2);
+    for word in text.split_ascii_whitespace() {
+        let digits = word.strip_prefix("0x").unwrap_or(word);
+        if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Err(bad(format!("`{word}` is not hexadecimal")));
+        }
+        if digits.len() % 2 != 0 {
+            return Err(bad(format!("`{word}` has an odd number of digits")));
+        }
+        for pair in digits.as_bytes().chunks(2) {
+            let value = pair.iter().fold(0, |value, digit| value * 16 + nibble(*digit));
+            bytes.push(value);
+        }
+    }
+    Ok(bytes)
+}
+
+fn bad(what: String) -> BadValue {
+    BadValue::new(what).with_help("write two digits for each byte: `ca fe`, or `0xca 0xfe`")
+}
+
+fn nibble(digit: u8) -> u8 {
+    match digit {
+        b'0'..=b'9' => digit - b'0',
+        b'a'..=b'f' => digit - b'a' + 10,
+        _ => digit - b'A' + 10,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_notations_read_alike() {
+        for text in ["ca fe", "cafe", "0xca 0xFE", " CA\tfe\n", "0xcafe"] {
+            assert_eq!(hex_bytes(text), Ok(vec![0xca, 0xfe]), "{text}");
+        }
+        assert_eq!(hex_bytes(""), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for text in ["abc", "0x", "zz", "-1", "+f", "c a", "é0"] {
+            assert!(hex_bytes(text).is_err(), "{text}");
+        }
+    }
+}

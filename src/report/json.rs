@@ -1,0 +1,290 @@
+//! `summary.json`: the summary for machines.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::stats::{LabelStats, Stats, Times};
+use crate::verdict::Verdict;
+
+/// What the command knows of a run beside its figures.
+#[derive(Debug, Clone, Serialize)]
+pub struct About {
+    /// The version of wsmeter.
+    pub wsmeter: &'static str,
+    /// The plan.
+    pub plan: Plan,
+    /// This machine's name.
+    pub host: String,
+    /// Workers, one for each core.
+    pub cores: usize,
+    /// ISO 8601, UTC.
+    pub started: String,
+    /// ISO 8601, UTC.
+    pub ended: String,
+}
+
+/// The plan that was run.
+#[derive(Debug, Clone, Serialize)]
+pub struct Plan {
+    /// Its file, as given.
+    pub path: String,
+    /// Of the file, hexadecimal.
+    pub sha256: String,
+    /// Properties that were set.
+    pub properties: Map<String, Value>,
+}
+
+/// A thread group and its load model.
+#[derive(Debug, Clone, Serialize)]
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// `closed`: a fixed number of threads, each waiting for its own replies.
+    pub model: &'static str,
+    /// Virtual threads.
+    pub threads: u32,
+}
+
+/// What the load generator itself used.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Generator {
+    /// Largest resident size, where the system tells it.
+    pub peak_memory_bytes: Option<u64>,
+    /// CPU time of all threads over wall time; 1 is one core. `None` where the system does not tell.
+    pub cpu: Option<f64>,
+}
+
+/// Everything that goes into the file.
+#[derive(Debug)]
+pub struct Contents<'a> {
+    /// What the command knows.
+    pub about: About,
+    /// The plan's groups.
+    pub groups: Vec<Group>,
+    /// All figures.
+    pub stats: &'a Stats,
+    /// Connections that were open at once, at most.
+    pub peak_connections: u64,
+    /// The judgement.
+    pub verdict: &'a Verdict,
+    /// The generator's own consumption.
+    pub generator: Generator,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    about: &'a About,
+    verdict: &'static str,
+    exit_code: u8,
+    reason: &'a str,
+    groups: &'a [Group],
+    labels: Map<String, Value>,
+    connections: Connections,
+    causes: Vec<Cause<'a>>,
+    skipped: Vec<Skipped<'a>>,
+    generator: &'a Generator,
+}
+
+#[derive(Serialize)]
+struct Label {
+    count: u64,
+    failed: u64,
+    error_rate: f64,
+    skipped: u64,
+    early: u64,
+    unanswered: u64,
+    cut: u64,
+    rate_per_s: Option<f64>,
+    #[serde(flatten)]
+    times: Figures,
+    first_ms: Option<f64>,
+    ok: Figures,
+}
+
+/// Times in milliseconds; null where there is no sample.
+#[derive(Serialize)]
+struct Figures {
+    min_ms: Option<f64>,
+    mean_ms: Option<f64>,
+    p50_ms: Option<f64>,
+    p90_ms: Option<f64>,
+    p95_ms: Option<f64>,
+    p99_ms: Option<f64>,
+    max_ms: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Connections {
+    opened: u64,
+    refused: u64,
+    peak: u64,
+    close_codes: Map<String, Value>,
+    lost_while_idle: Map<String, Value>,
+    inbox_dropped: u64,
+    handshake: Handshake,
+}
+
+#[derive(Serialize)]
+struct Handshake {
+    dns: Figures,
+    tcp: Figures,
+    upgrade: Figures,
+}
+
+#[derive(Serialize)]
+struct Cause<'a> {
+    label: &'a str,
+    code: String,
+    text: &'a str,
+    count: u64,
+    example: &'a str,
+}
+
+#[derive(Serialize)]
+struct Skipped<'a> {
+    label: &'a str,
+    cause: String,
+    count: u64,
+}
+
+/// Writes the file under a temporary name and renames it, so that it is never half there. The error
+/// names the path.
+pub fn write(path: &Path, contents: &Contents<'_>) -> io::Result<()> {
+    let temporary = path.with_extension("json.part");
+    let written = write_to(&temporary, contents).and_then(|()| fs_err::rename(&temporary, path));
+    if written.is_err() {
+        // It may not even exist; the first error is the one to tell.
+        fs_err::remove_file(&temporary).ok();
+    }
+    written
+}
+
+fn write_to(path: &Path, contents: &Contents<'_>) -> io::Result<()> {
+    let mut file = fs_err::File::create(path)?;
+    let mut text = serde_json::to_vec_pretty(&document(contents))?;
+    text.push(b'\n');
+    file.write_all(&text)
+}
+
+fn document<'a>(contents: &'a Contents<'_>) -> Document<'a> {
+    let Contents { about, groups, stats, peak_connections, verdict, generator } = contents;
+    let mut labels: Map<String, Value> = Map::new();
+    for (name, figures) in stats.labels() {
+        labels.insert(name.to_owned(), value(&label(figures)));
+    }
+    labels.insert("all".to_owned(), value(&label(&stats.all())));
+    let connections = &stats.connections;
+    Document {
+        about,
+        verdict: verdict.conclusion.word(),
+        exit_code: verdict.conclusion.exit_code(),
+        reason: &verdict.reason,
+        groups,
+        labels,
+        connections: Connections {
+            opened: connections.opened,
+            refused: connections.refused,
+            peak: *peak_connections,
+            close_codes: counts(&connections.close_codes),
+            lost_while_idle: counts(&connections.lost_while_idle),
+            inbox_dropped: connections.inbox_dropped,
+            handshake: Handshake {
+                dns: figures(&connections.dns),
+                tcp: figures(&connections.tcp),
+                upgrade: figures(&connections.upgrade),
+            },
+        },
+        causes: causes(stats),
+        skipped: skipped(stats),
+        generator,
+    }
+}
+
+fn label(label: &LabelStats) -> Label {
+    Label {
+        count: label.count,
+        failed: label.failed,
+        error_rate: label.error_rate(),
+        skipped: label.skips(),
+        early: label.early,
+        unanswered: label.unanswered,
+        cut: label.cut,
+        rate_per_s: label.rate(),
+        times: figures(&label.all),
+        first_ms: milliseconds(label.first()),
+        ok: figures(label.ok()),
+    }
+}
+
+fn figures(times: &Times) -> Figures {
+    let percentile = |percent| milliseconds(times.percentile(percent));
+    Figures {
+        min_ms: milliseconds(times.min()),
+        mean_ms: milliseconds(times.mean()),
+        p50_ms: percentile(50.0),
+        p90_ms: percentile(90.0),
+        p95_ms: percentile(95.0),
+        p99_ms: percentile(99.0),
+        max_ms: milliseconds(times.max()),
+    }
+}
+
+/// To the microsecond.
+fn milliseconds(time: Option<Duration>) -> Option<f64> {
+    time.map(|time| (time.as_secs_f64() * 1e6).round() / 1e3)
+}
+
+fn counts<'a, K: ToString + 'a>(
+    counts: impl IntoIterator<Item = (K, &'a u64)>,
+) -> Map<String, Value> {
+    counts.into_iter().map(|(key, count)| (key.to_string(), Value::from(*count))).collect()
+}
+
+fn causes(stats: &Stats) -> Vec<Cause<'_>> {
+    let mut causes: Vec<Cause<'_>> = stats
+        .labels()
+        .flat_map(|(label, figures)| {
+            figures.causes.iter().map(move |(key, cause)| Cause {
+                label,
+                code: key.code.to_string(),
+                text: &key.text,
+                count: cause.count,
+                example: &cause.example,
+            })
+        })
+        .collect();
+    causes.sort_by(|one, other| {
+        (other.count, one.label, &one.code, one.text).cmp(&(
+            one.count,
+            other.label,
+            &other.code,
+            other.text,
+        ))
+    });
+    causes
+}
+
+fn skipped(stats: &Stats) -> Vec<Skipped<'_>> {
+    let mut skipped: Vec<Skipped<'_>> = stats
+        .labels()
+        .flat_map(|(label, figures)| {
+            figures.skipped.iter().map(move |(code, count)| Skipped {
+                label,
+                cause: code.to_string(),
+                count: *count,
+            })
+        })
+        .collect();
+    skipped.sort_by(|one, other| (one.label, &one.cause).cmp(&(other.label, &other.cause)));
+    skipped
+}
+
+/// Plain structs of numbers and texts always serialize.
+fn value(what: &impl Serialize) -> Value {
+    serde_json::to_value(what).unwrap_or(Value::Null)
+}

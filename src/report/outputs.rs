@@ -1,0 +1,218 @@
+//! Where results go. Everything is decided and opened before the first connection.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, Utc};
+use fs_err::OpenOptions;
+
+/// The JTL's name in a run folder.
+const JTL: &str = "samples.jtl";
+/// The summary's name in a run folder.
+const SUMMARY: &str = "summary.json";
+/// Where run folders without a name of their own go.
+const RESULTS: &str = "results";
+
+/// What the command line asks for.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// The run folder.
+    pub folder: Option<&'a Path>,
+    /// The JTL.
+    pub jtl: Option<&'a Path>,
+    /// Whether existing results may be overwritten.
+    pub force: bool,
+    /// The plan, whose name a default run folder bears.
+    pub plan: &'a Path,
+}
+
+/// The opened outputs of a run.
+#[derive(Debug)]
+pub struct Outputs {
+    /// Where the JTL is.
+    pub jtl_path: PathBuf,
+    /// The JTL, empty.
+    pub jtl: File,
+    /// Where the summary will be.
+    pub summary_path: PathBuf,
+}
+
+/// Results cannot go where they should; nothing was sent.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// There are results already.
+    #[error("`{}` exists already", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A run folder that is something else.
+    #[error("`{}` is not empty and holds no results of wsmeter", path.display())]
+    NotOurs {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// JMeter's report generator would read the file as a part of another.
+    #[error("a JTL must not be named like `{}`: JMeter's dashboard reads `<name>-<number>.jtl` together with `<name>.jtl`", path.display())]
+    Numbered {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file system said no; the text names the path.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl OutputError {
+    /// How to mend it.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            Self::Exists { .. } => Some("choose another place, or overwrite it with `--force`"),
+            Self::NotOurs { .. } => Some("choose an empty or a new folder"),
+            Self::Numbered { .. } => Some("choose a name that does not end in a dash and digits"),
+            Self::Io(_) => None,
+        }
+    }
+}
+
+impl Outputs {
+    /// Decides on paths, makes folders, and opens the JTL.
+    pub fn open(wanted: Wanted<'_>, now: DateTime<Utc>) -> Result<Self, OutputError> {
+        let (jtl_path, summary_path) = match (wanted.folder, wanted.jtl) {
+            (Some(folder), jtl) => {
+                take_folder(folder, wanted.force)?;
+                let jtl = jtl.map_or_else(|| folder.join(JTL), Path::to_owned);
+                (jtl, folder.join(SUMMARY))
+            }
+            (None, Some(jtl)) => (jtl.to_owned(), jtl.with_extension(SUMMARY)),
+            (None, None) => {
+                let folder = new_folder(wanted.plan, now)?;
+                (folder.join(JTL), folder.join(SUMMARY))
+            }
+        };
+        refuse_numbered(&jtl_path)?;
+        for path in [&jtl_path, &summary_path] {
+            if path.exists() && !wanted.force {
+                return Err(OutputError::Exists { path: path.clone() });
+            }
+        }
+        if let Some(parent) = jtl_path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            fs_err::create_dir_all(parent)?;
+        }
+        let jtl = OpenOptions::new().write(true).create(true).truncate(true).open(&jtl_path)?;
+        // A summary that cannot be written should be known now, not after an hour of load.
+        check_writable(&summary_path)?;
+        Ok(Self { jtl_path, jtl: jtl.into(), summary_path })
+    }
+}
+
+/// Checks that a file can be written, without changing it or leaving one.
+fn check_writable(path: &Path) -> io::Result<()> {
+    let existed = path.exists();
+    OpenOptions::new().append(true).create(true).open(path)?;
+    if existed { Ok(()) } else { fs_err::remove_file(path) }
+}
+
+/// Takes an empty or new folder, or with `force` one that holds results.
+fn take_folder(folder: &Path, force: bool) -> Result<(), OutputError> {
+    fs_err::create_dir_all(folder)?;
+    if let Some(entry) = fs_err::read_dir(folder)?.next() {
+        entry?;
+        for name in [JTL, SUMMARY] {
+            let path = folder.join(name);
+            if path.exists() {
+                return if force { Ok(()) } else { Err(OutputError::Exists { path }) };
+            }
+        }
+        if !force {
+            return Err(OutputError::NotOurs { path: folder.to_owned() });
+        }
+    }
+    Ok(())
+}
+
+/// Makes `results/<plan>-<UTC time>/`, with a letter behind it if there is one already.
+fn new_folder(plan: &Path, now: DateTime<Utc>) -> io::Result<PathBuf> {
+    let stem = plan.file_stem().map_or_else(|| "plan".into(), |stem| stem.to_string_lossy());
+    fs_err::create_dir_all(RESULTS)?;
+    let name = format!("{stem}-{}", now.format("%Y%m%dT%H%M%SZ"));
+    let mut last = io::ErrorKind::AlreadyExists.into();
+    for suffix in ["", "b", "c", "d", "e", "f", "g", "h"] {
+        let folder = Path::new(RESULTS).join(format!("{name}{suffix}"));
+        match fs_err::create_dir(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
+            Err(error) => return Err(error),
+        }
+    }
+    Err(last)
+}
+
+fn refuse_numbered(jtl: &Path) -> Result<(), OutputError> {
+    let stem = jtl.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let numbered = stem.rsplit_once('-').is_some_and(|(_, number)| {
+        !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())
+    });
+    if numbered { Err(OutputError::Numbered { path: jtl.to_owned() }) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(
+        folder: Option<&Path>,
+        jtl: Option<&Path>,
+        force: bool,
+    ) -> Result<Outputs, OutputError> {
+        let now = DateTime::from_timestamp(1_800_000_000, 0).unwrap();
+        Outputs::open(Wanted { folder, jtl, force, plan: Path::new("p.yaml") }, now)
+    }
+
+    #[test]
+    fn a_run_folder_is_made_and_not_overwritten() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("a/b");
+        let outputs = open(Some(&folder), None, false).unwrap();
+        assert_eq!(outputs.jtl_path, folder.join("samples.jtl"));
+        assert_eq!(outputs.summary_path, folder.join("summary.json"));
+        assert!(matches!(open(Some(&folder), None, false), Err(OutputError::Exists { .. })));
+        open(Some(&folder), None, true).unwrap();
+    }
+
+    #[test]
+    fn force_deletes_nothing_else() {
+        let root = tempfile::tempdir().unwrap();
+        let other = root.path().join("notes.txt");
+        fs_err::write(&other, "mine").unwrap();
+        assert!(matches!(open(Some(root.path()), None, false), Err(OutputError::NotOurs { .. })));
+        open(Some(root.path()), None, true).unwrap();
+        assert_eq!(fs_err::read_to_string(&other).unwrap(), "mine");
+    }
+
+    #[test]
+    fn a_jtl_alone_has_its_summary_beside_it() {
+        let root = tempfile::tempdir().unwrap();
+        let outputs = open(None, Some(&root.path().join("night.jtl")), false).unwrap();
+        assert_eq!(outputs.summary_path, root.path().join("night.summary.json"));
+    }
+
+    #[test]
+    fn names_that_jmeter_would_mix_up_are_refused() {
+        let root = tempfile::tempdir().unwrap();
+        for (name, refused) in [("run-1.jtl", true), ("run-1b.jtl", false), ("run1.jtl", false)] {
+            let opened = open(None, Some(&root.path().join(name)), false);
+            assert_eq!(matches!(opened, Err(OutputError::Numbered { .. })), refused, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_path_that_cannot_be_written_is_named() {
+        let root = tempfile::tempdir().unwrap();
+        let file = root.path().join("file");
+        fs_err::write(&file, "").unwrap();
+        let error = open(Some(&file.join("sub")), None, false).unwrap_err();
+        assert!(error.to_string().contains("file/sub"), "{error}");
+    }
+}

@@ -1,0 +1,158 @@
+//! Takes the samples of a run: rows go to the JTL, figures to the workers' own statistics.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::clock::Clock;
+use crate::report::jtl::{HEADER, Rows};
+use crate::report::writer::{Batch, RowWriter};
+use crate::report::{Interval, Live, WriteError};
+use crate::sample::{Note, Sample, Sink, WorkerSink};
+use crate::stats::Stats;
+
+/// Rows after which a worker hands over its batch, even before its next flush.
+const BATCH_ROWS: usize = 1024;
+
+/// Receives everything that a run tells.
+#[derive(Debug)]
+pub struct Recorder {
+    clock: Clock,
+    writer: RowWriter,
+    live: Arc<Live>,
+    done: Arc<Mutex<Stats>>,
+}
+
+/// What a run came to.
+#[derive(Debug)]
+pub struct Finished {
+    /// Of all workers.
+    pub stats: Stats,
+    /// Whether all rows are in the JTL.
+    pub written: Result<(), WriteError>,
+}
+
+impl Recorder {
+    /// Starts writing to `jtl`, an empty file; `path` is for error texts.
+    pub fn start(jtl: File, path: &Path, clock: Clock) -> io::Result<Self> {
+        let writer = RowWriter::start(jtl, path)?;
+        let mut header = writer.batch();
+        header.write_all(HEADER.as_bytes())?;
+        header.flush()?;
+        let live = Arc::new(Live::new(writer.failed()));
+        Ok(Self { clock, writer, live, done: Arc::default() })
+    }
+
+    /// A view of the run under way.
+    pub fn live(&self) -> Arc<Live> {
+        Arc::clone(&self.live)
+    }
+
+    /// Waits for the last rows. All workers' sinks must be gone by then.
+    pub fn finish(self) -> Finished {
+        let written = self.writer.finish();
+        let stats = std::mem::take(&mut *self.done.lock().unwrap_or_else(PoisonError::into_inner));
+        Finished { stats, written }
+    }
+}
+
+impl Sink for Recorder {
+    fn worker(&self) -> Box<dyn WorkerSink> {
+        Box::new(WorkerRecorder {
+            rows: Rows::new(self.writer.batch(), self.clock),
+            unflushed: 0,
+            stats: Stats::default(),
+            recent: Interval::default(),
+            live: Arc::clone(&self.live),
+            done: Arc::clone(&self.done),
+        })
+    }
+}
+
+/// One worker's sink. Whatever ends it, what it has recorded is kept.
+struct WorkerRecorder {
+    rows: Rows<Batch>,
+    unflushed: usize,
+    stats: Stats,
+    recent: Interval,
+    live: Arc<Live>,
+    done: Arc<Mutex<Stats>>,
+}
+
+impl WorkerSink for WorkerRecorder {
+    fn sample(&mut self, sample: &Sample<'_>) {
+        self.stats.sample(sample);
+        self.recent.failed += u64::from(!sample.success);
+        self.recent.times.record(sample.elapsed);
+        // Writing to memory does not fail, and 17 fields are 17 fields.
+        self.rows.row(sample).ok();
+        self.unflushed += 1;
+        if self.unflushed >= BATCH_ROWS {
+            self.hand_over();
+        }
+    }
+
+    fn note(&mut self, note: &Note<'_>) {
+        match note {
+            Note::ThreadStarted => {
+                self.live.threads.up();
+                self.live.started.up();
+            }
+            Note::ThreadFinished => self.live.threads.down(),
+            Note::Opened { .. } => self.live.connections.up(),
+            Note::ConnectionEnded => self.live.connections.down(),
+            _ => {}
+        }
+        self.stats.note(note);
+    }
+
+    fn flush(&mut self) {
+        self.hand_over();
+        if self.recent.times.count() > 0 {
+            self.live.add(&std::mem::take(&mut self.recent));
+        }
+    }
+}
+
+impl WorkerRecorder {
+    fn hand_over(&mut self) {
+        self.unflushed = 0;
+        // It fails only if the writer is gone, which then tells why itself.
+        self.rows.flush().ok();
+    }
+}
+
+impl Drop for WorkerRecorder {
+    fn drop(&mut self) {
+        self.flush();
+        self.done.lock().unwrap_or_else(PoisonError::into_inner).merge(&self.stats);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::jtl::tests::sample;
+
+    #[test]
+    fn rows_and_figures_of_all_workers_come_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("samples.jtl");
+        let recorder =
+            Recorder::start(fs_err::File::create(&path).unwrap().into(), &path, Clock::start())
+                .unwrap();
+        for _ in 0..2 {
+            let mut worker = recorder.worker();
+            worker.note(&Note::ThreadStarted);
+            (0..BATCH_ROWS + 3).for_each(|_| worker.sample(&sample()));
+        }
+        let live = recorder.live();
+        let finished = recorder.finish();
+        finished.written.unwrap();
+        let rows = 2 * (BATCH_ROWS + 3);
+        assert_eq!(finished.stats.all().count, rows as u64);
+        assert_eq!(live.take().times.count(), rows as u64);
+        assert_eq!(fs_err::read_to_string(&path).unwrap().lines().count(), rows + 1);
+    }
+}

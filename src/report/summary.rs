@@ -1,0 +1,282 @@
+//! The summary for people: a table of labels, and under it only what happened.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::report::units::{count, rate, time};
+use crate::sample::{Code, EndCause};
+use crate::stats::{ConnectionStats, LabelStats, OTHER_LABELS, Stats, Times};
+use crate::verdict::{Conclusion, Verdict};
+
+/// A label is cut to this many characters in the table.
+const MAX_LABEL: usize = 20;
+
+/// Causes shown; the rest are in the JSON.
+const MAX_CAUSES: usize = 10;
+
+/// Everything but the verdict, which is the last line of a run.
+pub fn render(stats: &Stats, peak_connections: u64) -> String {
+    let mut out = String::new();
+    table(&mut out, stats);
+    connections(&mut out, &stats.connections, peak_connections);
+    causes(&mut out, stats);
+    skipped(&mut out, stats);
+    asides(&mut out, stats);
+    out
+}
+
+/// The last line of a run.
+pub fn verdict_line(verdict: &Verdict) -> String {
+    let word = match verdict.conclusion {
+        Conclusion::Passed => "PASSED",
+        Conclusion::Failed => "FAILED",
+        Conclusion::BrokeOff => "BROKE OFF",
+        Conclusion::Interrupted => "INTERRUPTED",
+    };
+    format!("{word}: {}\n", verdict.reason)
+}
+
+fn table(out: &mut String, stats: &Stats) {
+    let mut rows = vec![
+        [
+            "label", "count", "failed", "rate", "min", "mean", "p50", "p90", "p95", "p99", "max",
+            "first",
+        ]
+        .map(str::to_owned),
+    ];
+    let labels: Vec<_> = stats.labels().filter(|(_, label)| label.count > 0).collect();
+    rows.extend(labels.iter().map(|(name, label)| cells(name, label)));
+    if labels.len() > 1 {
+        rows.push(cells("all", &stats.all()));
+    }
+    let mut widths = [0; 12];
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    for row in &rows {
+        let mut line = format!("{:<1$}", row[0], widths[0]);
+        for (cell, width) in row.iter().zip(widths).skip(1) {
+            write!(line, "  {cell:>width$}").ok();
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+}
+
+fn cells(name: &str, label: &LabelStats) -> [String; 12] {
+    let all = &label.all;
+    let percentile = |percent| time(all.percentile(percent));
+    [
+        cut(name),
+        count(label.count),
+        count(label.failed),
+        rate(label.rate()),
+        time(all.min()),
+        time(all.mean()),
+        percentile(50.0),
+        percentile(90.0),
+        percentile(95.0),
+        percentile(99.0),
+        time(all.max()),
+        time(label.first()),
+    ]
+}
+
+fn cut(name: &str) -> String {
+    match name.char_indices().nth(MAX_LABEL) {
+        None => name.to_owned(),
+        Some(_) => name.chars().take(MAX_LABEL - 1).chain(['…']).collect(),
+    }
+}
+
+fn connections(out: &mut String, connections: &ConnectionStats, peak: u64) {
+    if connections.opened + connections.refused == 0 {
+        return;
+    }
+    out.push('\n');
+    line(
+        out,
+        "connections",
+        &format!(
+            "{} opened, {} refused, at most {} open at once",
+            count(connections.opened),
+            count(connections.refused),
+            count(peak),
+        ),
+    );
+    let phase = |times: &Times| {
+        format!("{} (p95 {})", time(times.percentile(50.0)), time(times.percentile(95.0)))
+    };
+    if connections.opened > 0 {
+        line(
+            out,
+            "handshake p50",
+            &format!(
+                "lookup {}, connect {}, upgrade {}",
+                phase(&connections.dns),
+                phase(&connections.tcp),
+                phase(&connections.upgrade),
+            ),
+        );
+    }
+    let codes = &connections.close_codes;
+    line(out, "close codes", &list(codes.iter().map(|(code, times)| (close_code(*code), *times))));
+    let lost = &connections.lost_while_idle;
+    line(
+        out,
+        "lost while idle",
+        &list(lost.iter().map(|(code, times)| (code.to_string(), *times))),
+    );
+    if connections.inbox_dropped > 0 {
+        line(out, "inbox full", &format!("{} messages dropped", count(connections.inbox_dropped)));
+    }
+}
+
+fn close_code(code: u16) -> String {
+    if code == 1005 { "1005 (none)".to_owned() } else { code.to_string() }
+}
+
+fn causes(out: &mut String, stats: &Stats) {
+    let mut causes: Vec<_> = stats
+        .labels()
+        .flat_map(|(label, figures)| {
+            figures.causes.iter().map(move |(key, cause)| (label, key, cause))
+        })
+        .collect();
+    if causes.is_empty() {
+        return;
+    }
+    causes
+        .sort_by(|one, other| (other.2.count, one.0, one.1).cmp(&(one.2.count, other.0, other.1)));
+    out.push_str("\nfailures\n");
+    for (label, key, cause) in causes.iter().take(MAX_CAUSES) {
+        let times = count(cause.count);
+        writeln!(out, "  {times:>7} x {} {}: {}", cut(label), key.code, cause.example).ok();
+    }
+    if causes.len() > MAX_CAUSES {
+        writeln!(
+            out,
+            "          … and {} other causes in the summary file",
+            causes.len() - MAX_CAUSES
+        )
+        .ok();
+    }
+}
+
+fn skipped(out: &mut String, stats: &Stats) {
+    let mut by_cause: BTreeMap<Code, u64> = BTreeMap::new();
+    for (_, label) in stats.labels() {
+        for (code, times) in &label.skipped {
+            *by_cause.entry(*code).or_default() += times;
+        }
+    }
+    let total: u64 = by_cause.values().sum();
+    if total > 0 {
+        let causes = list(by_cause.iter().map(|(code, times)| (code.to_string(), *times)));
+        out.push('\n');
+        line(
+            out,
+            "skipped",
+            &format!("{} samplers could not run, because of {causes}", count(total)),
+        );
+    }
+}
+
+/// What is worth a word and has no row.
+fn asides(out: &mut String, stats: &Stats) {
+    let sum = |figure: fn(&LabelStats) -> u64| stats.labels().map(|(_, label)| figure(label)).sum();
+    let figures: [(&str, u64, &str); 3] = [
+        (
+            "early",
+            sum(|label| label.early),
+            "messages came before their request was sent, and were not taken for replies",
+        ),
+        ("unanswered", sum(|label| label.unanswered), "requests got no reply"),
+        ("cut", sum(|label| label.cut), "reads ended with the run, without a row"),
+    ];
+    for (name, figure, meaning) in figures {
+        if figure > 0 {
+            line(out, name, &format!("{} {meaning}", count(figure)));
+        }
+    }
+    for (cause, (threads, example)) in &stats.ended_early {
+        let why = match cause {
+            EndCause::StopThread => "by `on_error: stop_thread`".to_owned(),
+            EndCause::AllSkipped(code) => {
+                format!("after three iterations in which all was skipped ({code})")
+            }
+            EndCause::EmptyLoop => {
+                "in a loop that reached no sampler and waited for nothing".to_owned()
+            }
+        };
+        line(
+            out,
+            "ended early",
+            &format!("{} threads {why}, such as `{example}`", count(*threads)),
+        );
+    }
+    if stats.labels().any(|(label, _)| label == OTHER_LABELS) {
+        line(
+            out,
+            "labels",
+            &format!("more than 1,000; the further ones are counted as `{OTHER_LABELS}`"),
+        );
+    }
+}
+
+/// `name  text`, or nothing for an empty text.
+fn line(out: &mut String, name: &str, text: &str) {
+    if !text.is_empty() {
+        writeln!(out, "{name:<16}{text}").ok();
+    }
+}
+
+fn list(counts: impl Iterator<Item = (String, u64)>) -> String {
+    counts.map(|(name, times)| format!("{name} x {}", count(times))).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::report::jtl::tests::sample;
+    use crate::sample::{Note, Sample};
+
+    #[test]
+    fn what_did_not_happen_is_not_mentioned() {
+        let mut stats = Stats::default();
+        stats.sample(&sample());
+        let text = render(&stats, 0);
+        assert_eq!(text.lines().count(), 2, "{text}");
+    }
+
+    #[test]
+    fn columns_are_aligned_and_causes_come_with_an_example() {
+        let mut stats = Stats::default();
+        stats.sample(&sample());
+        stats.sample(&Sample {
+            label: "a label that is much too long for a table",
+            elapsed: Duration::from_secs(300),
+            success: false,
+            code: Code::ReadTimeout,
+            cause: "no reply",
+            failure_message: "no reply within 1s",
+            ..sample()
+        });
+        stats.note(&Note::Skipped { label: "say", cause: Code::ReadTimeout });
+        let text = render(&stats, 0);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[2].starts_with("a label that is muc…"), "{text}");
+        assert!(lines[3].starts_with("all "), "{text}");
+        assert!(
+            text.contains("1 x a label that is muc… READ_TIMEOUT: no reply within 1s"),
+            "{text}"
+        );
+        assert!(text.contains("1 samplers could not run, because of READ_TIMEOUT x 1"), "{text}");
+        let width = |line: &str| line.chars().count();
+        assert!(width(lines[1]) <= 110, "{text}");
+    }
+}

@@ -1,0 +1,77 @@
+//! Numbers as people read them.
+
+use std::time::Duration;
+
+/// A whole number with thousands separators.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A time in the unit that keeps it short, three significant digits or so: `12.3µs`, `4.56ms`,
+/// `78.9s`, `3m20s`; `-` for none.
+pub(crate) fn time(time: Option<Duration>) -> String {
+    let Some(time) = time else { return "-".to_owned() };
+    let microseconds = time.as_secs_f64() * 1e6;
+    if microseconds < 1_000.0 {
+        format!("{}µs", digits(microseconds))
+    } else if microseconds < 1_000_000.0 {
+        format!("{}ms", digits(microseconds / 1e3))
+    } else if time.as_secs() < 120 {
+        format!("{}s", digits(microseconds / 1e6))
+    } else {
+        format!("{}m{:02}s", time.as_secs() / 60, time.as_secs() % 60)
+    }
+}
+
+/// A rate a second; `-` for none.
+pub(crate) fn rate(rate: Option<f64>) -> String {
+    match rate {
+        None => "-".to_owned(),
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a rate of rows is positive and far below 2^53"
+        )]
+        Some(rate) if rate >= 1_000.0 => format!("{}/s", count(rate.round() as u64)),
+        Some(rate) => format!("{}/s", digits(rate)),
+    }
+}
+
+fn digits(number: f64) -> String {
+    let decimals = if number < 10.0 { 2 } else { usize::from(number < 100.0) };
+    format!("{number:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_separated() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn times_take_the_unit_that_keeps_them_short() {
+        let text = |microseconds| time(Some(Duration::from_micros(microseconds)));
+        assert_eq!([0, 12, 4_560, 78_900].map(text), ["0.00µs", "12.0µs", "4.56ms", "78.9ms"]);
+        assert_eq!([1_500_000, 119_000_000, 200_000_000].map(text), ["1.50s", "119s", "3m20s"]);
+        assert_eq!(time(None), "-");
+    }
+
+    #[test]
+    fn rates_are_short_too() {
+        assert_eq!(
+            [0.5, 12.34, 12_345.6].map(|one| rate(Some(one))),
+            ["0.50/s", "12.3/s", "12,346/s"]
+        );
+    }
+}

@@ -1,0 +1,101 @@
+//! What is known of connections.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use crate::sample::{Code, Phases};
+use crate::stats::Times;
+
+/// How many of something there are now, and how many there were at most; shared by all workers, so
+/// that the peak is exact.
+#[derive(Debug, Default)]
+pub struct Gauge {
+    now: AtomicI64,
+    peak: AtomicI64,
+}
+
+impl Gauge {
+    /// One more.
+    pub fn up(&self) {
+        let now = self.now.fetch_add(1, Ordering::Relaxed) + 1;
+        self.peak.fetch_max(now, Ordering::Relaxed);
+    }
+
+    /// One less.
+    pub fn down(&self) {
+        self.now.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// How many now.
+    pub fn now(&self) -> u64 {
+        self.now.load(Ordering::Relaxed).try_into().unwrap_or(0)
+    }
+
+    /// How many at most.
+    pub fn peak(&self) -> u64 {
+        self.peak.load(Ordering::Relaxed).try_into().unwrap_or(0)
+    }
+}
+
+/// All figures of the connections.
+#[derive(Debug, Clone, Default)]
+pub struct ConnectionStats {
+    /// Accepted upgrades.
+    pub opened: u64,
+    /// Attempts that failed.
+    pub refused: u64,
+    /// Close frames received, by code; 1005 for none.
+    pub close_codes: BTreeMap<u16, u64>,
+    /// Losses that no sampler met, by cause.
+    pub lost_while_idle: BTreeMap<Code, u64>,
+    /// Messages that full inboxes dropped.
+    pub inbox_dropped: u64,
+    /// Name lookups.
+    pub dns: Times,
+    /// TCP connects.
+    pub tcp: Times,
+    /// Upgrades, from request to answer.
+    pub upgrade: Times,
+}
+
+impl ConnectionStats {
+    /// Adds an accepted upgrade.
+    pub fn open(&mut self, phases: &Phases) {
+        self.opened += 1;
+        self.dns.record(phases.dns);
+        self.tcp.record(phases.tcp);
+        self.upgrade.record(phases.upgrade);
+    }
+
+    /// Adds all that another has seen.
+    pub fn merge(&mut self, other: &Self) {
+        self.opened += other.opened;
+        self.refused += other.refused;
+        self.inbox_dropped += other.inbox_dropped;
+        for (code, count) in &other.close_codes {
+            *self.close_codes.entry(*code).or_default() += count;
+        }
+        for (cause, count) in &other.lost_while_idle {
+            *self.lost_while_idle.entry(*cause).or_default() += count;
+        }
+        self.dns.merge(&other.dns);
+        self.tcp.merge(&other.tcp);
+        self.upgrade.merge(&other.upgrade);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gauge_remembers_its_peak() {
+        let gauge = Gauge::default();
+        gauge.up();
+        gauge.up();
+        gauge.down();
+        gauge.up();
+        gauge.down();
+        assert_eq!((gauge.now(), gauge.peak()), (1, 2));
+    }
+}

@@ -1,0 +1,163 @@
+//! What is known of one label.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use crate::sample::{Code, Sample};
+use crate::stats::Times;
+
+/// Different causes of failure that one label keeps apart.
+const MAX_CAUSES: usize = 100;
+
+/// The cause under which further ones are counted.
+const OTHER_CAUSES: &str = "(other causes)";
+
+/// Why samples of a label failed: the code and the text before variables were expanded.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CauseKey {
+    /// The rows' code.
+    pub code: Code,
+    /// The unexpanded text.
+    pub text: String,
+}
+
+/// How often a cause came, and one of its failure messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cause {
+    /// Rows.
+    pub count: u64,
+    /// The first one's message.
+    pub example: String,
+}
+
+/// All figures of one label.
+#[derive(Debug, Clone, Default)]
+pub struct LabelStats {
+    /// Rows.
+    pub count: u64,
+    /// Rows that failed.
+    pub failed: u64,
+    /// Executions without a row because an earlier sampler failed, by its code.
+    pub skipped: HashMap<Code, u64>,
+    /// Messages that arrived before their request was written.
+    pub early: u64,
+    /// Requests whose reply did not come.
+    pub unanswered: u64,
+    /// Reads that the end of the run cut off.
+    pub cut: u64,
+    /// Why rows failed.
+    pub causes: HashMap<CauseKey, Cause>,
+    /// Elapsed times of all rows but those with code `NO_MESSAGE`.
+    pub all: Times,
+    /// Elapsed times of the rows that passed, where some failed; else `all` tells the same.
+    ok: Option<Box<Times>>,
+    /// Elapsed times of the first exchange on each connection.
+    first: Option<Box<Times>>,
+    /// From the first start to the last end.
+    span: Option<(Instant, Instant)>,
+}
+
+impl LabelStats {
+    /// Adds a row.
+    pub fn record(&mut self, sample: &Sample<'_>) {
+        self.count += 1;
+        let end = sample.start + sample.elapsed + sample.idle;
+        self.extend_span(sample.start, end);
+        if !sample.success {
+            self.fail(sample);
+        }
+        if sample.code == Code::NoMessage {
+            return;
+        }
+        if let Some(ok) = &mut self.ok
+            && sample.success
+        {
+            ok.record(sample.elapsed);
+        }
+        self.all.record(sample.elapsed);
+        if sample.first_exchange {
+            self.first.get_or_insert_default().record(sample.elapsed);
+        }
+    }
+
+    /// Adds all that another has seen.
+    pub fn merge(&mut self, other: &Self) {
+        if self.ok.is_some() || other.ok.is_some() {
+            let mut ok = self.ok().clone();
+            ok.merge(other.ok());
+            self.ok = Some(Box::new(ok));
+        }
+        self.count += other.count;
+        self.failed += other.failed;
+        self.early += other.early;
+        self.unanswered += other.unanswered;
+        self.cut += other.cut;
+        for (code, count) in &other.skipped {
+            *self.skipped.entry(*code).or_default() += count;
+        }
+        for (key, cause) in &other.causes {
+            self.add_cause(key.code, &key.text, &cause.example, cause.count);
+        }
+        self.all.merge(&other.all);
+        if let Some(first) = &other.first {
+            self.first.get_or_insert_default().merge(first);
+        }
+        if let Some((start, end)) = other.span {
+            self.extend_span(start, end);
+        }
+    }
+
+    /// Elapsed times of the rows that passed.
+    pub fn ok(&self) -> &Times {
+        self.ok.as_deref().unwrap_or(&self.all)
+    }
+
+    /// The median of the first exchange on each connection.
+    pub fn first(&self) -> Option<Duration> {
+        self.first.as_ref()?.percentile(50.0)
+    }
+
+    /// Failed rows among all, from 0 to 1; zero without rows.
+    #[expect(clippy::cast_precision_loss, reason = "a ratio needs no 53 bits")]
+    pub fn error_rate(&self) -> f64 {
+        if self.count == 0 { 0.0 } else { self.failed as f64 / self.count as f64 }
+    }
+
+    /// Rows a second, from the first start to the last end as in JMeter's dashboard; `None` where
+    /// no time passed.
+    #[expect(clippy::cast_precision_loss, reason = "a rate needs no 53 bits")]
+    pub fn rate(&self) -> Option<f64> {
+        let (start, end) = self.span?;
+        let seconds = end.saturating_duration_since(start).as_secs_f64();
+        (seconds > 0.0).then(|| self.count as f64 / seconds)
+    }
+
+    /// Executions that were skipped, for whatever cause.
+    pub fn skips(&self) -> u64 {
+        self.skipped.values().sum()
+    }
+
+    fn fail(&mut self, sample: &Sample<'_>) {
+        self.failed += 1;
+        if self.ok.is_none() {
+            self.ok = Some(Box::new(self.all.clone()));
+        }
+        self.add_cause(sample.code, sample.cause, sample.failure_message, 1);
+    }
+
+    fn add_cause(&mut self, code: Code, text: &str, example: &str, count: u64) {
+        let mut key = CauseKey { code, text: text.to_owned() };
+        if self.causes.len() >= MAX_CAUSES && !self.causes.contains_key(&key) {
+            OTHER_CAUSES.clone_into(&mut key.text);
+        }
+        self.causes
+            .entry(key)
+            .or_insert_with(|| Cause { count: 0, example: example.to_owned() })
+            .count += count;
+    }
+
+    fn extend_span(&mut self, start: Instant, end: Instant) {
+        let (first, last) = self.span.unwrap_or((start, end));
+        self.span = Some((first.min(start), last.max(end)));
+    }
+}
