@@ -10,7 +10,7 @@ use crate::report::jtl::{HEADER, Rows};
 use crate::report::writer::{Batch, RowWriter};
 use crate::report::{Interval, Live, WriteError};
 use crate::sample::{Note, Sample, Sink, WorkerSink};
-use crate::stats::Stats;
+use crate::stats::{LabelNames, Stats};
 
 /// Rows after which a worker hands over its batch, even before its next flush.
 const BATCH_ROWS: usize = 1024;
@@ -21,6 +21,7 @@ pub struct Recorder {
     clock: Clock,
     writer: RowWriter,
     live: Arc<Live>,
+    labels: Arc<LabelNames>,
     done: Arc<Mutex<Stats>>,
 }
 
@@ -41,7 +42,9 @@ impl Recorder {
         jtl.write_all(HEADER.as_bytes())?;
         let writer = RowWriter::start(jtl.into_file(), path, HEADER.len() as u64)?;
         let live = Arc::new(Live::new(writer.failed()));
-        Ok(Self { clock, writer, live, done: Arc::default() })
+        let labels: Arc<LabelNames> = Arc::default();
+        let done = Arc::new(Mutex::new(Stats::sharing(Arc::clone(&labels))));
+        Ok(Self { clock, writer, live, labels, done })
     }
 
     /// A view of the run under way.
@@ -63,7 +66,7 @@ impl Sink for Recorder {
         Box::new(WorkerRecorder {
             rows: Rows::new(self.writer.batch(), self.clock),
             unflushed: 0,
-            stats: Stats::default(),
+            stats: Stats::sharing(Arc::clone(&self.labels)),
             recent: Interval::default(),
             live: Arc::clone(&self.live),
             done: Arc::clone(&self.done),
@@ -127,7 +130,8 @@ impl WorkerRecorder {
 impl Drop for WorkerRecorder {
     fn drop(&mut self) {
         self.flush();
-        self.done.lock().unwrap_or_else(PoisonError::into_inner).merge(&self.stats);
+        let stats = std::mem::take(&mut self.stats);
+        self.done.lock().unwrap_or_else(PoisonError::into_inner).merge(stats);
     }
 }
 
