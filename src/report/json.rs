@@ -109,6 +109,7 @@ struct Label {
 
 /// Times in milliseconds; null where there is no sample.
 #[derive(Serialize)]
+#[expect(clippy::struct_field_names, reason = "the names are those in the file")]
 struct Figures {
     min_ms: Option<f64>,
     mean_ms: Option<f64>,

@@ -61,7 +61,7 @@ pub struct Lines {
     recent: Interval,
     total: Interval,
     last: Duration,
-    had_lines: bool,
+    has_begun: bool,
 }
 
 impl Lines {
@@ -71,7 +71,7 @@ impl Lines {
         if elapsed.saturating_sub(self.last) < LINE_EVERY || self.recent.times.count() == 0 {
             return None;
         }
-        let first = !self.had_lines;
+        let first = !self.has_begun;
         let plus = self.plus(live, elapsed);
         // After the first line the total would say the same again.
         Some(if first { plus } else { plus + &line("=", &self.total, elapsed, None) })
@@ -80,7 +80,7 @@ impl Lines {
     /// The last lines of a run: the rest, and the total.
     pub fn finish(&mut self, live: &Live, elapsed: Duration) -> String {
         self.recent.merge(&live.take());
-        let plus = if self.had_lines && self.recent.times.count() > 0 {
+        let plus = if self.has_begun && self.recent.times.count() > 0 {
             self.plus(live, elapsed)
         } else {
             self.total.merge(&std::mem::take(&mut self.recent));
@@ -93,7 +93,7 @@ impl Lines {
         let text = line("+", &self.recent, elapsed.saturating_sub(self.last), Some(live));
         self.total.merge(&std::mem::take(&mut self.recent));
         self.last = elapsed;
-        self.had_lines = true;
+        self.has_begun = true;
         text
     }
 }
