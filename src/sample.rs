@@ -4,12 +4,14 @@
 mod code;
 mod note;
 mod run_end;
+mod text;
 
 use std::time::{Duration, Instant};
 
 pub use code::Code;
 pub use note::{EndCause, Note, Phases};
 pub use run_end::RunEnd;
+pub use text::{TEXT_CHARS, one_line};
 
 /// What kind of payload a sampler received; the JTL's `dataType`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

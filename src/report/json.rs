@@ -94,7 +94,8 @@ struct Document<'a> {
 struct Label {
     count: u64,
     failed: u64,
-    error_rate: f64,
+    /// From 0 to 1.
+    error_rate: Option<f64>,
     skipped: u64,
     early: u64,
     unanswered: u64,

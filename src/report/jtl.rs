@@ -1,21 +1,17 @@
 //! Rows of a JTL, as JMeter's readers take them.
 
-use std::borrow::Cow;
 use std::io;
 use std::time::Duration;
 
 use csv::{Terminator, Writer, WriterBuilder};
 
 use crate::clock::{Clock, round_ms};
-use crate::sample::{DataType, Sample};
+use crate::sample::{DataType, Sample, one_line};
 
 /// The columns, as JMeter writes them by default.
 pub(crate) const HEADER: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,\
     dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,\
     Connect\n";
-
-/// Texts are cut to this many characters.
-const MAX_TEXT: usize = 500;
 
 /// Formats rows into any writer; a row is whole once it has been flushed.
 #[derive(Debug)]
@@ -76,20 +72,6 @@ impl<W: io::Write> Rows<W> {
 
     fn text(&mut self, text: &str) -> csv::Result<()> {
         self.csv.write_field(one_line(text).as_ref())
-    }
-}
-
-/// A row is one line, whatever a server sends: scripts cut JTLs by lines, and so do we.
-fn one_line(text: &str) -> Cow<'_, str> {
-    let cut = if text.len() <= MAX_TEXT {
-        text
-    } else {
-        text.char_indices().nth(MAX_TEXT).map_or(text, |(end, _)| &text[..end])
-    };
-    if cut.contains(['\n', '\r', '\0']) {
-        Cow::Owned(cut.replace('\n', "\\n").replace('\r', "\\r").replace('\0', "\\0"))
-    } else {
-        Cow::Borrowed(cut)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::report::jtl::{HEADER, Rows};
 use crate::report::writer::{Batch, RowWriter};
 use crate::report::{Interval, Live, WriteError};
 use crate::sample::{Note, Sample, Sink, WorkerSink};
-use crate::stats::Stats;
+use crate::stats::{LabelNames, Stats};
 
 /// Rows after which a worker hands over its batch, even before its next flush.
 const BATCH_ROWS: usize = 1024;
@@ -21,6 +21,7 @@ pub struct Recorder {
     clock: Clock,
     writer: RowWriter,
     live: Arc<Live>,
+    labels: Arc<LabelNames>,
     done: Arc<Mutex<Stats>>,
 }
 
@@ -34,14 +35,16 @@ pub struct Finished {
 }
 
 impl Recorder {
-    /// Starts writing to `jtl`, an empty file; `path` is for error texts.
+    /// Starts writing to `jtl`, an empty file; `path` is for error texts. The header is in the file
+    /// when this returns, so that a disk that is full already is known before anything is sent.
     pub fn start(jtl: File, path: &Path, clock: Clock) -> io::Result<Self> {
-        let writer = RowWriter::start(jtl, path)?;
-        let mut header = writer.batch();
-        header.write_all(HEADER.as_bytes())?;
-        header.flush()?;
+        let mut jtl = fs_err::File::from_parts(jtl, path);
+        jtl.write_all(HEADER.as_bytes())?;
+        let writer = RowWriter::start(jtl.into_file(), path, HEADER.len() as u64)?;
         let live = Arc::new(Live::new(writer.failed()));
-        Ok(Self { clock, writer, live, done: Arc::default() })
+        let labels: Arc<LabelNames> = Arc::default();
+        let done = Arc::new(Mutex::new(Stats::sharing(Arc::clone(&labels))));
+        Ok(Self { clock, writer, live, labels, done })
     }
 
     /// A view of the run under way.
@@ -49,7 +52,8 @@ impl Recorder {
         Arc::clone(&self.live)
     }
 
-    /// Waits for the last rows. All workers' sinks must be gone by then.
+    /// Waits for the last rows. All workers' sinks should be gone by then: one that is not holds
+    /// back its figures and its last rows.
     pub fn finish(self) -> Finished {
         let written = self.writer.finish();
         let stats = std::mem::take(&mut *self.done.lock().unwrap_or_else(PoisonError::into_inner));
@@ -62,7 +66,7 @@ impl Sink for Recorder {
         Box::new(WorkerRecorder {
             rows: Rows::new(self.writer.batch(), self.clock),
             unflushed: 0,
-            stats: Stats::default(),
+            stats: Stats::sharing(Arc::clone(&self.labels)),
             recent: Interval::default(),
             live: Arc::clone(&self.live),
             done: Arc::clone(&self.done),
@@ -126,7 +130,8 @@ impl WorkerRecorder {
 impl Drop for WorkerRecorder {
     fn drop(&mut self) {
         self.flush();
-        self.done.lock().unwrap_or_else(PoisonError::into_inner).merge(&self.stats);
+        let stats = std::mem::take(&mut self.stats);
+        self.done.lock().unwrap_or_else(PoisonError::into_inner).merge(stats);
     }
 }
 
@@ -134,6 +139,14 @@ impl Drop for WorkerRecorder {
 mod tests {
     use super::*;
     use crate::report::jtl::tests::sample;
+
+    #[test]
+    fn a_disk_that_is_full_already_is_known_at_the_start() {
+        let Ok(full) = File::options().write(true).open("/dev/full") else { return };
+        let error = Recorder::start(full, Path::new("/dev/full"), Clock::start()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert!(error.to_string().contains("`/dev/full`"), "{error}");
+    }
 
     #[test]
     fn rows_and_figures_of_all_workers_come_together() {

@@ -3,10 +3,13 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+
+/// Emptied batches that are kept for reuse; more than that are only there after a slow write.
+const SPARE_BATCHES: usize = 16;
 
 /// The JTL could not be written to its end. What is in the file is whole lines.
 #[derive(Debug, thiserror::Error)]
@@ -35,17 +38,30 @@ impl Output for File {
 /// A running writer thread.
 #[derive(Debug)]
 pub(crate) struct RowWriter {
-    batches: Sender<Vec<u8>>,
+    queue: Sender<Message>,
+    spare: Spare,
     failed: Arc<AtomicBool>,
     thread: JoinHandle<Result<(), WriteError>>,
 }
+
+#[derive(Debug)]
+enum Message {
+    /// Whole lines.
+    Rows(Vec<u8>),
+    /// Nothing follows. Senders may outlive it, so that they are gone is no sign of the end.
+    End,
+}
+
+/// Emptied batches, so that no batch has to be allocated in the steady state.
+type Spare = Arc<Mutex<Vec<Vec<u8>>>>;
 
 /// One worker's way to the writer: collects bytes and hands them over when it is flushed, which
 /// must be between rows.
 #[derive(Debug)]
 pub(crate) struct Batch {
     bytes: Vec<u8>,
-    batches: Sender<Vec<u8>>,
+    queue: Sender<Message>,
+    spare: Spare,
 }
 
 impl Write for Batch {
@@ -58,26 +74,34 @@ impl Write for Batch {
         if self.bytes.is_empty() {
             return Ok(());
         }
-        let next = Vec::with_capacity(self.bytes.len());
-        let batch = std::mem::replace(&mut self.bytes, next);
-        self.batches.send(batch).map_err(|_| io::ErrorKind::BrokenPipe.into())
+        let next = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let batch = std::mem::replace(&mut self.bytes, next.unwrap_or_default());
+        self.queue.send(Message::Rows(batch)).map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 }
 
 impl RowWriter {
-    /// Starts the thread. `path` is for the error's text.
-    pub(crate) fn start(output: impl Output, path: &Path) -> io::Result<Self> {
-        let (batches, receiver) = channel();
-        let failed = Arc::new(AtomicBool::new(false));
-        let job = Job { output, path: path.to_owned(), failed: Arc::clone(&failed) };
+    /// Starts the thread. `path` is for the error's text; `whole` is the length of what the output
+    /// holds already, whole lines too.
+    pub(crate) fn start(output: impl Output, path: &Path, whole: u64) -> io::Result<Self> {
+        outlive_file_size_limit()?;
+        let (queue, messages) = channel();
+        let (failed, spare) = (Arc::<AtomicBool>::default(), Spare::default());
+        let job = Job {
+            output,
+            path: path.to_owned(),
+            whole,
+            failed: Arc::clone(&failed),
+            spare: Arc::clone(&spare),
+        };
         let thread = std::thread::Builder::new()
             .name("jtl-writer".to_owned())
-            .spawn(move || job.run(&receiver))?;
-        Ok(Self { batches, failed, thread })
+            .spawn(move || job.run(&messages))?;
+        Ok(Self { queue, spare, failed, thread })
     }
 
     pub(crate) fn batch(&self) -> Batch {
-        Batch { bytes: Vec::new(), batches: self.batches.clone() }
+        Batch { bytes: Vec::new(), queue: self.queue.clone(), spare: Arc::clone(&self.spare) }
     }
 
     /// Becomes true when a write failed: from then on rows are lost.
@@ -85,125 +109,96 @@ impl RowWriter {
         Arc::clone(&self.failed)
     }
 
-    /// Waits until everything that all batches handed over is written. They must be gone by then.
+    /// Waits until everything that all batches have handed over is written. Should one of them
+    /// still be alive, nobody waits for what it holds.
     pub(crate) fn finish(self) -> Result<(), WriteError> {
-        drop(self.batches);
+        // It fails only if the thread is gone, which joining it shows.
+        self.queue.send(Message::End).ok();
         // The thread does nothing that panics; if it did, the panic goes on here.
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 
+/// Makes a write beyond the file size limit (`ulimit -f`) fail, as one to a full disk does. Without
+/// a handler the kernel ends the process by SIGXFSZ, with half a line at the end of the file.
+#[cfg(unix)]
+fn outlive_file_size_limit() -> io::Result<()> {
+    /// The same number on Linux (but for MIPS), macOS and the BSDs.
+    const SIGXFSZ: i32 = 25;
+    // The handler stays for the life of the process; only its registration needs a runtime.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let _context = runtime.enter();
+    drop(tokio::signal::unix::signal(tokio::signal::unix::SignalKind::from_raw(SIGXFSZ))?);
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn outlive_file_size_limit() -> io::Result<()> {
+    Ok(())
+}
+
 struct Job<O> {
     output: O,
     path: PathBuf,
+    /// Length of what is written, which ends with a whole line.
+    whole: u64,
     failed: Arc<AtomicBool>,
+    spare: Spare,
 }
 
 impl<O: Output> Job<O> {
-    fn run(mut self, batches: &Receiver<Vec<u8>>) -> Result<(), WriteError> {
-        let mut whole = 0;
+    fn run(mut self, messages: &Receiver<Message>) -> Result<(), WriteError> {
         let mut error: Option<WriteError> = None;
-        for batch in batches {
+        while let Ok(Message::Rows(batch)) = messages.recv() {
             match &mut error {
                 Some(error) => error.lost_rows += lines(&batch),
-                None => match self.append(&batch, whole) {
-                    Ok(length) => whole += length,
-                    Err(failure) => error = Some(failure),
-                },
+                None => error = self.append(&batch).err(),
             }
+            self.reuse(batch);
         }
         error.map_or(Ok(()), Err)
     }
 
+    fn reuse(&self, mut batch: Vec<u8>) {
+        batch.clear();
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        if spare.len() < SPARE_BATCHES {
+            spare.push(batch);
+        }
+    }
+
     /// Appends a batch of whole lines; if that fails midway, keeps the lines that are whole.
-    fn append(&mut self, batch: &[u8], whole: u64) -> Result<u64, WriteError> {
+    fn append(&mut self, batch: &[u8]) -> Result<(), WriteError> {
         let mut written = 0;
         while written < batch.len() {
             match self.output.write(&batch[written..]) {
                 Ok(0) => {
-                    return Err(self.fail(batch, written, whole, io::ErrorKind::WriteZero.into()));
+                    return Err(self.fail(batch, written, io::ErrorKind::WriteZero.into()));
                 }
                 Ok(length) => written += length,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.fail(batch, written, whole, error)),
+                Err(error) => return Err(self.fail(batch, written, error)),
             }
         }
-        Ok(written as u64)
+        self.whole += written as u64;
+        Ok(())
     }
 
-    fn fail(&mut self, batch: &[u8], written: usize, whole: u64, source: io::Error) -> WriteError {
+    fn fail(&mut self, batch: &[u8], written: usize, source: io::Error) -> WriteError {
         let kept =
             batch[..written].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let lost_rows = lines(&batch[kept..]);
         // Cutting frees space, so it works on a full disk. Where it does not, the first error is
         // still the one to tell.
-        self.output.cut_to(whole + kept as u64).ok();
+        self.output.cut_to(self.whole + kept as u64).ok();
         self.failed.store(true, Ordering::Relaxed);
         WriteError { path: self.path.clone(), lost_rows, source }
     }
 }
 
 fn lines(bytes: &[u8]) -> u64 {
-    bytes.iter().filter(|byte| **byte == b'\n').count() as u64
+    bytes.split_inclusive(|byte| *byte == b'\n').count() as u64
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Mutex;
-
-    use super::*;
-
-    /// A disk of limited size.
-    #[derive(Clone)]
-    struct Disk(Arc<Mutex<Vec<u8>>>, usize);
-
-    impl Write for Disk {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let mut content = self.0.lock().unwrap();
-            let room = self.1 - content.len();
-            if room == 0 {
-                return Err(io::ErrorKind::StorageFull.into());
-            }
-            let taken = room.min(bytes.len());
-            content.extend_from_slice(&bytes[..taken]);
-            Ok(taken)
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    impl Output for Disk {
-        fn cut_to(&mut self, length: u64) -> io::Result<()> {
-            self.0.lock().unwrap().truncate(usize::try_from(length).unwrap());
-            Ok(())
-        }
-    }
-
-    fn write(disk: &Disk, batches: &[&str]) -> Result<(), WriteError> {
-        let writer = RowWriter::start(disk.clone(), Path::new("x.jtl")).unwrap();
-        let mut batch = writer.batch();
-        for text in batches {
-            batch.write_all(text.as_bytes()).unwrap();
-            batch.flush().unwrap();
-        }
-        drop(batch);
-        writer.finish()
-    }
-
-    #[test]
-    fn everything_handed_over_is_written() {
-        let disk = Disk(Arc::default(), 1_000);
-        write(&disk, &["a\nb\n", "c\n"]).unwrap();
-        assert_eq!(disk.0.lock().unwrap().as_slice(), b"a\nb\nc\n");
-    }
-
-    #[test]
-    fn a_full_disk_keeps_whole_lines_and_counts_the_lost() {
-        let disk = Disk(Arc::default(), 9);
-        let error = write(&disk, &["first\n", "x\nsecond\nthird\n", "fourth\n"]).unwrap_err();
-        assert_eq!(disk.0.lock().unwrap().as_slice(), b"first\nx\n");
-        assert_eq!((error.lost_rows, error.source.kind()), (3, io::ErrorKind::StorageFull));
-        assert_eq!(error.to_string(), "failed to write `x.jtl`; 3 rows are lost");
-    }
-}
+mod tests;

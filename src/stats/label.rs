@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use crate::sample::{Code, Sample};
+use crate::sample::{Code, Sample, one_line};
 use crate::stats::Times;
 
 /// Different causes of failure that one label keeps apart.
@@ -17,7 +17,7 @@ const OTHER_CAUSES: &str = "(other causes)";
 pub struct CauseKey {
     /// The rows' code.
     pub code: Code,
-    /// The unexpanded text.
+    /// The unexpanded text, or the response message where there is none; as a row would hold it.
     pub text: String,
 }
 
@@ -45,8 +45,8 @@ pub struct LabelStats {
     pub unanswered: u64,
     /// Reads that the end of the run cut off.
     pub cut: u64,
-    /// Why rows failed.
-    pub causes: HashMap<CauseKey, Cause>,
+    /// Why rows failed, in order of first appearance.
+    pub causes: Vec<(CauseKey, Cause)>,
     /// Elapsed times of all rows but those with code `NO_MESSAGE`.
     pub all: Times,
     /// Elapsed times of the rows that passed, where some failed; else `all` tells the same.
@@ -117,10 +117,10 @@ impl LabelStats {
         self.first.as_ref()?.percentile(50.0)
     }
 
-    /// Failed rows among all, from 0 to 1; zero without rows.
+    /// Failed rows among all, from 0 to 1; `None` without rows.
     #[expect(clippy::cast_precision_loss, reason = "a ratio needs no 53 bits")]
-    pub fn error_rate(&self) -> f64 {
-        if self.count == 0 { 0.0 } else { self.failed as f64 / self.count as f64 }
+    pub fn error_rate(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.failed as f64 / self.count as f64)
     }
 
     /// Rows a second, from the first start to the last end as in JMeter's dashboard; `None` where
@@ -142,18 +142,31 @@ impl LabelStats {
         if self.ok.is_none() {
             self.ok = Some(Box::new(self.all.clone()));
         }
-        self.add_cause(sample.code, sample.cause, sample.failure_message, 1);
+        let text = if sample.cause.is_empty() { sample.message } else { sample.cause };
+        let example = match sample.failure_message {
+            "" => sample.message,
+            message => message,
+        };
+        self.add_cause(sample.code, &one_line(text), example, 1);
     }
 
     fn add_cause(&mut self, code: Code, text: &str, example: &str, count: u64) {
-        let mut key = CauseKey { code, text: text.to_owned() };
-        if self.causes.len() >= MAX_CAUSES && !self.causes.contains_key(&key) {
-            OTHER_CAUSES.clone_into(&mut key.text);
+        let known = |causes: &[(CauseKey, Cause)], text: &str| {
+            causes.iter().position(|(key, _)| key.code == code && key.text == text)
+        };
+        let mut text = text;
+        let mut at = known(&self.causes, text);
+        if at.is_none() && self.causes.len() >= MAX_CAUSES {
+            text = OTHER_CAUSES;
+            at = known(&self.causes, text);
         }
-        self.causes
-            .entry(key)
-            .or_insert_with(|| Cause { count: 0, example: example.to_owned() })
-            .count += count;
+        match at {
+            Some(at) => self.causes[at].1.count += count,
+            None => self.causes.push((
+                CauseKey { code, text: text.to_owned() },
+                Cause { count, example: one_line(example).into_owned() },
+            )),
+        }
     }
 
     fn extend_span(&mut self, start: Instant, end: Instant) {

@@ -1,12 +1,16 @@
 //! What the samples and notes of a run add up to. Each worker keeps its own [`Stats`] without
-//! locks; they are merged at the end.
+//! locks; they are merged at the end. They share only [`LabelNames`], so that all agree which labels
+//! have figures of their own.
 
 mod connections;
 mod label;
+mod label_names;
+mod quantiles;
 mod run;
 mod times;
 
 pub use connections::{ConnectionStats, Gauge};
 pub use label::{Cause, CauseKey, LabelStats};
-pub use run::{OTHER_LABELS, Stats};
+pub use label_names::{LabelNames, OTHER_LABELS};
+pub use run::Stats;
 pub use times::Times;

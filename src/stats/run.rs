@@ -1,22 +1,21 @@
 //! All figures of a run, or of one worker's part of it.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
-use crate::sample::{EndCause, Note, Sample};
-use crate::stats::{ConnectionStats, LabelStats};
+use crate::sample::{EndCause, Note, Sample, one_line};
+use crate::stats::label_names::{Admission, Names};
+use crate::stats::{ConnectionStats, LabelNames, LabelStats, OTHER_LABELS};
 
-/// Labels with figures of their own.
-const MAX_LABELS: usize = 1_000;
-
-/// The label under which the rows of further ones are counted.
-pub const OTHER_LABELS: &str = "(other labels)";
-
-/// All figures of a run, or of one worker's part of it.
+/// All figures of a run, or of one worker's part of it. For a label that it knows it neither locks
+/// nor allocates.
 #[derive(Debug, Clone, Default)]
 pub struct Stats {
-    index: HashMap<String, usize>,
-    /// In order of first appearance.
-    labels: Vec<(String, LabelStats)>,
+    names: Arc<LabelNames>,
+    /// All labels that have figures of their own, once there can be no more.
+    full: Option<Arc<Names>>,
+    index: HashMap<Arc<str>, usize>,
+    labels: Vec<Label>,
     /// Of connections.
     pub connections: ConnectionStats,
     /// Threads that were started.
@@ -25,7 +24,20 @@ pub struct Stats {
     pub ended_early: BTreeMap<EndCause, (u64, String)>,
 }
 
+#[derive(Debug, Clone)]
+struct Label {
+    name: Arc<str>,
+    /// Place in the order of first appearance over all workers.
+    order: u32,
+    stats: LabelStats,
+}
+
 impl Stats {
+    /// Starts one of several that will be merged.
+    pub fn sharing(names: Arc<LabelNames>) -> Self {
+        Self { names, ..Self::default() }
+    }
+
     /// Adds a row.
     pub fn sample(&mut self, sample: &Sample<'_>) {
         self.label_mut(sample.label).record(sample);
@@ -59,45 +71,75 @@ impl Stats {
     }
 
     /// Adds all that another has seen.
-    pub fn merge(&mut self, other: &Self) {
-        for (label, stats) in &other.labels {
-            self.label_mut(label).merge(stats);
+    pub fn merge(&mut self, other: Self) {
+        for label in other.labels {
+            let at = self.find(&label.name);
+            self.labels[at].stats.merge(&label.stats);
         }
         self.connections.merge(&other.connections);
         self.threads_started += other.threads_started;
-        for (cause, (count, example)) in &other.ended_early {
-            self.ended_early.entry(*cause).or_insert_with(|| (0, example.clone())).0 += count;
+        for (cause, (count, example)) in other.ended_early {
+            self.ended_early.entry(cause).or_insert_with(|| (0, example)).0 += count;
         }
     }
 
-    /// The labels in order of first appearance.
+    /// The labels in order of first appearance; [`OTHER_LABELS`], if there are any, last.
     pub fn labels(&self) -> impl Iterator<Item = (&str, &LabelStats)> {
-        self.labels.iter().map(|(label, stats)| (label.as_str(), stats))
+        let mut labels: Vec<&Label> = self.labels.iter().collect();
+        labels.sort_by_key(|label| label.order);
+        labels.into_iter().map(|label| (&*label.name, &label.stats))
     }
 
     /// All labels together.
     pub fn all(&self) -> LabelStats {
         let mut all = LabelStats::default();
-        self.labels.iter().for_each(|(_, stats)| all.merge(stats));
+        self.labels.iter().for_each(|label| all.merge(&label.stats));
         all
     }
 
     fn label_mut(&mut self, label: &str) -> &mut LabelStats {
-        let index = match self.index.get(label) {
-            Some(index) => *index,
-            None => self.add_label(label),
-        };
-        &mut self.labels[index].1
+        let at = self.find(label);
+        &mut self.labels[at].stats
     }
 
-    fn add_label(&mut self, label: &str) -> usize {
-        let label = if self.labels.len() < MAX_LABELS { label } else { OTHER_LABELS };
-        if let Some(index) = self.index.get(label) {
-            return *index;
+    fn find(&mut self, label: &str) -> usize {
+        // The label as the JTL writes it: what reads both must find the same.
+        let name = one_line(label);
+        match self.index.get(&*name) {
+            Some(at) => *at,
+            None => self.meet(&name),
         }
-        let index = self.labels.len();
-        self.index.insert(label.to_owned(), index);
-        self.labels.push((label.to_owned(), LabelStats::default()));
-        index
+    }
+
+    /// A label that is new here, or has no figures of its own.
+    fn meet(&mut self, name: &str) -> usize {
+        if self.full.is_none() {
+            match self.names.admit(name) {
+                Admission::Own(name, order) => return self.add(name, order),
+                Admission::Full(names) => self.full = Some(names),
+            }
+        }
+        let own = self.full.as_ref().and_then(|names| names.get_key_value(name));
+        match own.map(|(name, order)| (Arc::clone(name), *order)) {
+            Some((name, order)) => self.add(name, order),
+            None => self.others(),
+        }
+    }
+
+    fn others(&mut self) -> usize {
+        match self.index.get(OTHER_LABELS) {
+            Some(at) => *at,
+            None => self.add(OTHER_LABELS.into(), u32::MAX),
+        }
+    }
+
+    fn add(&mut self, name: Arc<str>, order: u32) -> usize {
+        let at = self.labels.len();
+        self.index.insert(Arc::clone(&name), at);
+        self.labels.push(Label { name, order, stats: LabelStats::default() });
+        at
     }
 }
+
+#[cfg(test)]
+mod tests;

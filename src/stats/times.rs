@@ -2,20 +2,17 @@
 
 use std::time::Duration;
 
-use hdrhistogram::Histogram;
+use crate::stats::quantiles::Quantiles;
 
-/// Three significant digits: a percentile is within 0.1 % of the truth.
-const DIGITS: u8 = 3;
-
-/// Elapsed times of many samples. The histogram counts microseconds from 1 up and is made with the
-/// first value; minimum, maximum and mean are exact.
+/// Elapsed times of many samples. Percentiles come from microseconds; minimum, maximum and mean are
+/// exact.
 #[derive(Debug, Clone, Default)]
 pub struct Times {
     count: u64,
     sum: Duration,
     min: Option<Duration>,
     max: Duration,
-    histogram: Option<Box<Histogram<u32>>>,
+    quantiles: Quantiles,
 }
 
 impl Times {
@@ -26,8 +23,7 @@ impl Times {
         self.min = Some(self.min.map_or(time, |min| min.min(time)));
         self.max = self.max.max(time);
         let microseconds = u64::try_from(time.as_nanos().div_ceil(1_000)).unwrap_or(u64::MAX);
-        // An auto-resizing histogram takes every value; were memory short, the exact figures stand.
-        self.histogram_mut().record(microseconds.max(1)).ok();
+        self.quantiles.record(microseconds.max(1));
     }
 
     /// Adds all times of another.
@@ -36,9 +32,7 @@ impl Times {
         self.sum += other.sum;
         self.min = [self.min, other.min].into_iter().flatten().min();
         self.max = self.max.max(other.max);
-        if let Some(histogram) = &other.histogram {
-            self.histogram_mut().add(histogram.as_ref()).ok();
-        }
+        self.quantiles.merge(&other.quantiles);
     }
 
     /// How many times were added.
@@ -65,19 +59,9 @@ impl Times {
     /// The time that `percent` of all do not exceed, within the histogram's error and never above
     /// the maximum; `None` if there is none.
     pub fn percentile(&self, percent: f64) -> Option<Duration> {
-        let histogram = self.histogram.as_ref()?;
         let (min, max) = (self.min?, self.max);
-        let value = Duration::from_micros(histogram.value_at_quantile(percent / 100.0));
+        let value = Duration::from_micros(self.quantiles.at(percent / 100.0)?);
         Some(value.clamp(min, max))
-    }
-
-    fn histogram_mut(&mut self) -> &mut Histogram<u32> {
-        self.histogram.get_or_insert_with(|| {
-            let mut histogram = Histogram::new_with_bounds(1, 2, DIGITS)
-                .expect("1 to 2 with 3 digits are valid bounds");
-            histogram.auto(true);
-            Box::new(histogram)
-        })
     }
 }
 

@@ -1,0 +1,69 @@
+//! Texts as every result keeps them: one line, of bounded length.
+
+use std::borrow::Cow;
+
+/// Characters that a label, a message or any other text of a result keeps.
+pub const TEXT_CHARS: usize = 500;
+
+/// The text on one line of at most [`TEXT_CHARS`] characters: line breaks and NUL become the two
+/// characters `\n`, `\r` and `\0`, and a longer text ends in `…`. Scripts cut a JTL by its lines, and
+/// a label is the same in all results. Borrowed, and cheap, where nothing has to change.
+pub fn one_line(text: &str) -> Cow<'_, str> {
+    // A text of no more bytes cannot have more characters.
+    let fits = text.len() <= TEXT_CHARS || text.chars().nth(TEXT_CHARS).is_none();
+    if fits && !text.bytes().any(|byte| matches!(byte, b'\n' | b'\r' | b'\0')) {
+        return Cow::Borrowed(text);
+    }
+    let mut line = String::with_capacity(text.len().min(TEXT_CHARS * 4));
+    let mut left = TEXT_CHARS;
+    for character in text.chars() {
+        let escaped = match character {
+            '\n' => "\\n",
+            '\r' => "\\r",
+            '\0' => "\\0",
+            _ => "",
+        };
+        let width = escaped.len().max(1);
+        if width > left {
+            line.pop();
+            line.push('…');
+            break;
+        }
+        left -= width;
+        match escaped {
+            "" => line.push(character),
+            escaped => line.push_str(escaped),
+        }
+    }
+    Cow::Owned(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_line_is_borrowed_as_it_is() {
+        assert!(matches!(one_line("say, \"hello\" ä"), Cow::Borrowed("say, \"hello\" ä")));
+    }
+
+    #[test]
+    fn line_breaks_become_two_characters() {
+        assert_eq!(one_line("a\r\nb\0\n"), "a\\r\\nb\\0\\n");
+    }
+
+    #[test]
+    fn a_long_text_keeps_its_first_characters_and_ends_in_an_ellipsis() {
+        let whole = "ä".repeat(TEXT_CHARS);
+        assert_eq!(one_line(&whole), whole);
+        let cut = one_line(&"ä".repeat(TEXT_CHARS + 1)).into_owned();
+        assert_eq!(cut, format!("{}…", "ä".repeat(TEXT_CHARS - 1)));
+    }
+
+    #[test]
+    fn the_limit_counts_line_breaks_as_they_are_written() {
+        let breaks = one_line(&"\n".repeat(TEXT_CHARS)).into_owned();
+        assert_eq!(breaks.chars().count(), TEXT_CHARS);
+        assert!(breaks.ends_with("\\n\\…"), "{breaks}");
+    }
+}

@@ -1,0 +1,140 @@
+//! Quantiles of durations in little memory: a few values as they are, many in a histogram.
+//!
+//! A histogram takes 8 KiB before its first value and 70 KiB for values up to a minute. A label that
+//! occurs a handful of times must not cost that, so the first [`FEW`] values are kept in a list.
+
+use hdrhistogram::Histogram;
+
+/// How many values are kept as they are.
+const FEW: usize = 32;
+/// Larger values count as this: 1,000 hours. It bounds a histogram at 140 KiB.
+const LARGEST_US: u64 = 3_600_000_000_000;
+/// Three significant digits: a percentile is within 0.1 % of the truth.
+const DIGITS: u8 = 3;
+
+/// Which values there were, to three digits.
+#[derive(Debug, Clone)]
+pub(crate) enum Quantiles {
+    /// At most [`FEW`] values in microseconds, in the order in which they came.
+    Few(Vec<u64>),
+    /// More of them.
+    Many(Box<Histogram<u32>>),
+}
+
+impl Default for Quantiles {
+    fn default() -> Self {
+        Self::Few(Vec::new())
+    }
+}
+
+impl Quantiles {
+    /// Adds a value in microseconds.
+    pub(crate) fn record(&mut self, us: u64) {
+        let us = us.min(LARGEST_US);
+        match self {
+            Self::Few(values) if values.len() < FEW => values.push(us),
+            Self::Few(_) => record_in(self.grown(), us),
+            Self::Many(histogram) => record_in(histogram, us),
+        }
+    }
+
+    /// The histogram, made now if there was none.
+    fn grown(&mut self) -> &mut Histogram<u32> {
+        if let Self::Few(values) = self {
+            let mut grown = Box::new(Histogram::new(DIGITS).expect("1 to 5 digits are valid"));
+            for us in values {
+                record_in(&mut grown, *us);
+            }
+            *self = Self::Many(grown);
+        }
+        match self {
+            Self::Many(histogram) => histogram,
+            Self::Few(_) => unreachable!("replaced above"),
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        match other {
+            Self::Few(values) => values.iter().for_each(|us| self.record(*us)),
+            Self::Many(theirs) => {
+                let added = self.grown().add(&**theirs);
+                debug_assert!(added.is_ok(), "a histogram that grows takes any other");
+            }
+        }
+    }
+
+    /// The value in microseconds that the share `quantile` (0 to 1) of all values does not exceed,
+    /// by the nearest rank; `None` without values.
+    pub(crate) fn at(&self, quantile: f64) -> Option<u64> {
+        match self {
+            Self::Few(values) => nearest_rank(values, quantile),
+            Self::Many(histogram) if histogram.is_empty() => None,
+            Self::Many(histogram) => Some(histogram.value_at_quantile(quantile)),
+        }
+    }
+}
+
+fn record_in(histogram: &mut Histogram<u32>, us: u64) {
+    let recorded = histogram.record(us);
+    debug_assert!(recorded.is_ok(), "a histogram that grows takes every value up to the largest");
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "a rank among at most a few values"
+)]
+fn nearest_rank(values: &[u64], quantile: f64) -> Option<u64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    let rank = (quantile.clamp(0.0, 1.0) * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.saturating_sub(1)).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(values: &[u64]) -> Quantiles {
+        let mut quantiles = Quantiles::default();
+        for us in values {
+            quantiles.record(*us);
+        }
+        quantiles
+    }
+
+    #[test]
+    fn a_few_values_take_no_histogram_and_are_exact() {
+        let quantiles = of(&[30_001, 10_007, 20_003]);
+        assert!(matches!(quantiles, Quantiles::Few(_)));
+        assert_eq!(quantiles.at(0.5), Some(20_003));
+        assert_eq!(quantiles.at(0.99), Some(30_001));
+        assert_eq!(Quantiles::default().at(0.5), None);
+    }
+
+    #[test]
+    fn the_largest_value_can_be_recorded_in_a_histogram() {
+        let mut quantiles = of(&[1; FEW]);
+        quantiles.record(u64::MAX);
+        let largest = quantiles.at(1.0).unwrap();
+        assert!(largest.abs_diff(LARGEST_US) < LARGEST_US / 1_000);
+    }
+
+    proptest! {
+        #[test]
+        fn merged_parts_equal_the_whole(
+            first in prop::collection::vec(0_u64..10_000_000, 0..80),
+            second in prop::collection::vec(0_u64..10_000_000, 0..80),
+        ) {
+            let mut merged = of(&first);
+            merged.merge(&of(&second));
+            let whole = of(&[first, second].concat());
+            for asked in [0.0, 0.5, 0.9, 0.95, 0.99, 1.0] {
+                prop_assert_eq!(merged.at(asked), whole.at(asked));
+            }
+        }
+    }
+}
