@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod ending;
 mod error;
 mod host;
 mod run;

@@ -10,6 +10,7 @@ use indicatif::ProgressDrawTarget;
 use sha2::{Digest, Sha256};
 
 use crate::cli::args::RunArguments;
+use crate::cli::ending::conclude;
 use crate::cli::error::CliError;
 use crate::cli::host;
 use crate::cli::signals::Signals;
@@ -25,7 +26,7 @@ use crate::report::summary;
 use crate::report::{Finished, Live, Outputs, Recorder, Wanted};
 use crate::sample::RunEnd;
 use crate::target::Server;
-use crate::verdict::{self, Verdict};
+use crate::verdict::Verdict;
 
 /// How often the run is looked at while it goes on: for progress, and for a full disk.
 const TICK: Duration = Duration::from_millis(250);
@@ -58,7 +59,7 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
     let end = drive(&program, &recorder, cores, &live, progress)?;
     let ended = clock::now();
     let finished = recorder.finish();
-    let verdict = judge(&finished, &end);
+    let verdict = conclude(&finished, end);
     let contents = Contents {
         about: about(
             &loaded,
@@ -141,11 +142,6 @@ async fn watch(running: &mut Running, mut signals: Signals, live: &Live, progres
         }
     }
     progress.finish(live);
-}
-
-fn judge(finished: &Finished, end: &RunEnd) -> Verdict {
-    let failure = finished.written.as_ref().err().map(|error| format!("{error}: {}", error.source));
-    verdict::judge(&finished.stats, end, failure.as_deref())
 }
 
 fn show(console: Console, finished: &Finished, live: &Live, verdict: &Verdict, paths: &[&Path]) {

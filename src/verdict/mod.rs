@@ -1,6 +1,5 @@
 //! Judges a run: what its exit code is and why.
 
-use crate::sample::RunEnd;
 use crate::stats::Stats;
 
 /// The exit codes of a run.
@@ -47,30 +46,27 @@ pub struct Verdict {
     pub reason: String,
 }
 
-/// Judges a run. It passes if it went to its end, at least one sample was taken and none failed.
-/// `write_failure` says why results could not be written, if so: then they prove nothing.
-pub fn judge(stats: &Stats, end: &RunEnd, write_failure: Option<&str>) -> Verdict {
+impl Verdict {
+    /// A verdict with its reason.
+    pub fn new(conclusion: Conclusion, reason: impl Into<String>) -> Self {
+        Self { conclusion, reason: reason.into() }
+    }
+}
+
+/// Judges a run that went to its end: it passes if at least one sample was taken and none failed.
+pub fn judge(stats: &Stats) -> Verdict {
     let all = stats.all();
-    let verdict = |conclusion, reason: String| Verdict { conclusion, reason };
-    if let Some(failure) = write_failure {
-        return verdict(Conclusion::BrokeOff, failure.to_owned());
+    match (all.count, all.failed) {
+        (0, _) => Verdict::new(Conclusion::Failed, "no sample was taken"),
+        (_, 0) => Verdict::new(Conclusion::Passed, failures(stats)),
+        _ => Verdict::new(Conclusion::Failed, failures(stats)),
     }
-    let failures = format!("{} of {} samples failed", all.failed, all.count);
-    match end {
-        RunEnd::BrokeOff(why) => verdict(Conclusion::BrokeOff, why.clone()),
-        RunEnd::Interrupted => {
-            verdict(Conclusion::Interrupted, format!("interrupted by a signal; {failures}"))
-        }
-        RunEnd::StoppedByOnError { label } => verdict(
-            Conclusion::Failed,
-            format!("`{label}` failed and stopped the test; {failures}"),
-        ),
-        RunEnd::Completed if all.count == 0 => {
-            verdict(Conclusion::Failed, "no sample was taken".to_owned())
-        }
-        RunEnd::Completed if all.failed > 0 => verdict(Conclusion::Failed, failures),
-        RunEnd::Completed => verdict(Conclusion::Passed, failures),
-    }
+}
+
+/// How many samples failed, as a reason says it.
+pub fn failures(stats: &Stats) -> String {
+    let all = stats.all();
+    format!("{} of {} samples failed", all.failed, all.count)
 }
 
 #[cfg(test)]
@@ -109,25 +105,14 @@ mod tests {
         stats
     }
 
-    fn code(rows: &[bool], end: &RunEnd, write_failure: Option<&str>) -> u8 {
-        judge(&stats(rows), end, write_failure).conclusion.exit_code()
-    }
-
     #[test]
-    fn only_a_complete_run_without_failures_passes() {
-        let stopped = RunEnd::StoppedByOnError { label: "say".to_owned() };
-        assert_eq!(code(&[true], &RunEnd::Completed, None), 0);
-        assert_eq!(code(&[true, false], &RunEnd::Completed, None), 1);
-        assert_eq!(code(&[], &RunEnd::Completed, None), 1);
-        assert_eq!(code(&[true], &stopped, None), 1);
-        assert_eq!(code(&[false], &RunEnd::Interrupted, None), 130);
-        assert_eq!(code(&[true], &RunEnd::BrokeOff("bug".to_owned()), None), 3);
-        assert_eq!(code(&[true], &RunEnd::Interrupted, Some("disk full")), 3);
+    fn only_a_run_with_samples_and_without_failures_passes() {
+        let code = |rows: &[bool]| judge(&stats(rows)).conclusion.exit_code();
+        assert_eq!([code(&[true]), code(&[true, false]), code(&[])], [0, 1, 1]);
     }
 
     #[test]
     fn the_reason_has_the_figures() {
-        let verdict = judge(&stats(&[true, false]), &RunEnd::Completed, None);
-        assert_eq!(verdict.reason, "1 of 2 samples failed");
+        assert_eq!(judge(&stats(&[true, false])).reason, "1 of 2 samples failed");
     }
 }
