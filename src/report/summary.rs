@@ -266,7 +266,7 @@ mod tests {
         stats.sample(&sample());
         stats.sample(&Sample {
             label: "a label that is much too long for a table",
-            elapsed: Duration::from_secs(300),
+            elapsed: Duration::from_mins(5),
             success: false,
             code: Code::ReadTimeout,
             cause: "no reply",
