@@ -309,14 +309,15 @@ fn value(what: &impl Serialize) -> Value {
 mod tests {
     use super::*;
     use crate::report::jtl::tests::sample;
-    use crate::sample::{Code, Note, RunEnd, Sample};
-    use crate::verdict;
+    use crate::sample::{Code, Note, Sample};
+    use crate::verdict::Conclusion;
 
     /// The file of a run with these figures, read back.
     fn written(stats: &Stats) -> Value {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("summary.json");
-        let verdict = verdict::judge(stats, &RunEnd::Completed, None);
+        let verdict =
+            Verdict { conclusion: Conclusion::Failed, reason: "1 of 2 samples failed".to_owned() };
         let contents = Contents {
             about: About {
                 wsmeter: "1.2.3",
