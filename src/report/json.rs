@@ -10,6 +10,9 @@ use serde_json::{Map, Value};
 use crate::stats::{LabelStats, Stats, Times};
 use crate::verdict::Verdict;
 
+/// The name of the figures of all samplers together.
+const ALL: &str = "all";
+
 /// What the command knows of a run beside its figures.
 #[derive(Debug, Clone, Serialize)]
 pub struct About {
@@ -82,6 +85,8 @@ struct Document<'a> {
     verdict: &'static str,
     exit_code: u8,
     reason: &'a str,
+    /// Conditions of the plan and whether they held.
+    thresholds: [(); 0],
     groups: &'a [Group],
     labels: Map<String, Value>,
     connections: Connections,
@@ -97,8 +102,12 @@ struct Label {
     /// From 0 to 1.
     error_rate: Option<f64>,
     skipped: u64,
+    /// Replies that came after their request had failed, and were told apart.
+    late: u64,
     early: u64,
     unanswered: u64,
+    /// Messages that filters discarded.
+    filtered: u64,
     cut: u64,
     rate_per_s: Option<f64>,
     #[serde(flatten)]
@@ -177,15 +186,18 @@ fn document<'a>(contents: &'a Contents<'_>) -> Document<'a> {
     let Contents { about, groups, stats, peak_connections, verdict, generator } = contents;
     let mut labels: Map<String, Value> = Map::new();
     for (name, figures) in stats.labels() {
+        // Reserved, so a plan has no such label; but a template may come to it.
+        let name = if name == ALL { "all (a label)" } else { name };
         labels.insert(name.to_owned(), value(&label(figures)));
     }
-    labels.insert("all".to_owned(), value(&label(&stats.all())));
+    labels.insert(ALL.to_owned(), value(&label(&stats.all())));
     let connections = &stats.connections;
     Document {
         about,
         verdict: verdict.conclusion.word(),
         exit_code: verdict.conclusion.exit_code(),
         reason: &verdict.reason,
+        thresholds: [],
         groups,
         labels,
         connections: Connections {
@@ -213,8 +225,10 @@ fn label(label: &LabelStats) -> Label {
         failed: label.failed,
         error_rate: label.error_rate(),
         skipped: label.skips(),
+        late: 0,
         early: label.early,
         unanswered: label.unanswered,
+        filtered: 0,
         cut: label.cut,
         rate_per_s: label.rate(),
         times: figures(&label.all),
@@ -289,4 +303,94 @@ fn skipped(stats: &Stats) -> Vec<Skipped<'_>> {
 /// Plain structs of numbers and texts always serialize.
 fn value(what: &impl Serialize) -> Value {
     serde_json::to_value(what).unwrap_or(Value::Null)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::jtl::tests::sample;
+    use crate::sample::{Code, Note, Sample};
+    use crate::verdict::Conclusion;
+
+    /// The file of a run with these figures, read back.
+    fn written(stats: &Stats) -> Value {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("summary.json");
+        let verdict =
+            Verdict { conclusion: Conclusion::Failed, reason: "1 of 2 samples failed".to_owned() };
+        let contents = Contents {
+            about: About {
+                wsmeter: "1.2.3",
+                plan: Plan {
+                    path: "p.yaml".to_owned(),
+                    sha256: "00".to_owned(),
+                    properties: Map::new(),
+                },
+                host: "here".to_owned(),
+                cores: 2,
+                started: "2026-12-01T09:30:00.000Z".to_owned(),
+                ended: "2026-12-01T09:31:00.000Z".to_owned(),
+            },
+            groups: vec![Group { name: "G".to_owned(), model: "closed", threads: 3 }],
+            stats,
+            peak_connections: 7,
+            verdict: &verdict,
+            generator: Generator::default(),
+        };
+        write(&path, &contents).unwrap();
+        let names: Vec<_> = fs_err::read_dir(folder.path()).unwrap().collect();
+        assert_eq!(names.len(), 1, "the temporary file is gone: {names:?}");
+        serde_json::from_slice(&fs_err::read(&path).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn figures_have_the_names_that_the_documentation_gives() {
+        let mut stats = Stats::default();
+        stats.sample(&sample());
+        stats.sample(&Sample { success: false, code: Code::ReadTimeout, ..sample() });
+        stats.note(&Note::Skipped { label: "say", cause: Code::ReadTimeout });
+        let json = written(&stats);
+        let say = &json["labels"]["say"];
+        assert_eq!(
+            (&say["count"], &say["failed"], &say["error_rate"]),
+            (&2.into(), &1.into(), &0.5.into())
+        );
+        assert_eq!((&say["max_ms"], &say["ok"]["p95_ms"]), (&2.5.into(), &2.5.into()));
+        assert_eq!((&say["skipped"], &say["first_ms"]), (&1.into(), &Value::Null));
+        assert_eq!(json["exit_code"], 1);
+        assert_eq!(json["connections"]["peak"], 7);
+        assert_eq!(json["causes"][0]["code"], "READ_TIMEOUT");
+        assert_eq!(json["skipped"][0]["cause"], "READ_TIMEOUT");
+        for name in ["wsmeter", "plan", "host", "cores", "started", "ended", "verdict", "reason"]
+            .into_iter()
+            .chain(["thresholds", "groups", "labels", "generator"])
+        {
+            assert!(!json[name].is_null(), "{name}");
+        }
+    }
+
+    #[test]
+    fn where_nothing_was_measured_there_is_null() {
+        let mut stats = Stats::default();
+        stats.note(&Note::Skipped { label: "say", cause: Code::NoConnection });
+        let json = written(&stats);
+        for label in ["say", "all"] {
+            for figure in ["error_rate", "rate_per_s", "min_ms", "mean_ms", "p99_ms"] {
+                assert_eq!(json["labels"][label].get(figure), Some(&Value::Null), "{figure}");
+            }
+        }
+    }
+
+    #[test]
+    fn labels_come_in_order_and_none_takes_the_place_of_all() {
+        let mut stats = Stats::default();
+        for label in ["say", "all", "ask"] {
+            stats.sample(&Sample { label, ..sample() });
+        }
+        let json = written(&stats);
+        let labels = json["labels"].as_object().unwrap();
+        let names: Vec<_> = labels.keys().map(String::as_str).collect();
+        assert_eq!(names, ["say", "all (a label)", "ask", "all"]);
+        assert_eq!(labels["all"]["count"], 3);
+    }
 }

@@ -111,7 +111,9 @@ pub(crate) mod tests {
     fn rows(samples: &[Sample<'_>]) -> String {
         let mut bytes = Vec::new();
         let mut rows = Rows::new(&mut bytes, Clock::start());
-        samples.iter().for_each(|sample| rows.row(sample).unwrap());
+        for sample in samples {
+            rows.row(sample).unwrap();
+        }
         rows.flush().unwrap();
         drop(rows);
         String::from_utf8(bytes).unwrap()

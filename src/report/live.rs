@@ -3,20 +3,33 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::sample::{Code, Sample};
 use crate::stats::{Gauge, Times};
 
 /// Rows of all labels within some time.
 #[derive(Debug, Clone, Default)]
 pub struct Interval {
+    /// Rows.
+    pub count: u64,
     /// Rows that failed.
     pub failed: u64,
-    /// Elapsed times; their count is the number of rows.
+    /// Elapsed times of all rows but those with code `NO_MESSAGE`, as in the summary.
     pub times: Times,
 }
 
 impl Interval {
+    /// Adds a row.
+    pub fn record(&mut self, sample: &Sample<'_>) {
+        self.count += 1;
+        self.failed += u64::from(!sample.success);
+        if sample.code != Code::NoMessage {
+            self.times.record(sample.elapsed);
+        }
+    }
+
     /// Adds another.
     pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
         self.failed += other.failed;
         self.times.merge(&other.times);
     }

@@ -14,6 +14,9 @@ const SUMMARY: &str = "summary.json";
 /// Where run folders without a name of their own go.
 const RESULTS: &str = "results";
 
+/// Runs of one plan that may start within one second.
+const RUNS_A_SECOND: u32 = 1_000;
+
 /// What the command line asks for.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<'a> {
@@ -79,6 +82,8 @@ impl OutputError {
 impl Outputs {
     /// Decides on paths, makes folders, and opens the JTL.
     pub fn open(wanted: Wanted<'_>, now: DateTime<Utc>) -> Result<Self, OutputError> {
+        // Before any folder is made, so that a refusal leaves nothing behind.
+        wanted.jtl.map_or(Ok(()), refuse_numbered)?;
         let (jtl_path, summary_path) = match (wanted.folder, wanted.jtl) {
             (Some(folder), jtl) => {
                 take_folder(folder, wanted.force)?;
@@ -91,7 +96,6 @@ impl Outputs {
                 (folder.join(JTL), folder.join(SUMMARY))
             }
         };
-        refuse_numbered(&jtl_path)?;
         for path in [&jtl_path, &summary_path] {
             if path.exists() && !wanted.force {
                 return Err(OutputError::Exists { path: path.clone() });
@@ -100,18 +104,29 @@ impl Outputs {
         if let Some(parent) = jtl_path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             fs_err::create_dir_all(parent)?;
         }
-        let jtl = OpenOptions::new().write(true).create(true).truncate(true).open(&jtl_path)?;
-        // A summary that cannot be written should be known now, not after an hour of load.
-        check_writable(&summary_path)?;
+        let jtl = open_empty(&jtl_path, wanted.force)?;
+        // A summary that cannot be written should be known now, not after an hour of load. That of
+        // an earlier run must not stand beside these rows, should this run not come to its end.
+        open_empty(&summary_path, wanted.force)?;
+        fs_err::remove_file(&summary_path)?;
         Ok(Self { jtl_path, jtl: jtl.into(), summary_path })
     }
 }
 
-/// Checks that a file can be written, without changing it or leaving one.
-fn check_writable(path: &Path) -> io::Result<()> {
-    let existed = path.exists();
-    OpenOptions::new().append(true).create(true).open(path)?;
-    if existed { Ok(()) } else { fs_err::remove_file(path) }
+/// Opens a file for writing and empties it; without `force` it must be new, even if another process
+/// made it a moment ago.
+fn open_empty(path: &Path, force: bool) -> Result<fs_err::File, OutputError> {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    if force {
+        options.create(true).truncate(true);
+    } else {
+        options.create_new(true);
+    }
+    options.open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => OutputError::Exists { path: path.to_owned() },
+        _ => OutputError::Io(error),
+    })
 }
 
 /// Takes an empty or new folder, or with `force` one that holds results.
@@ -132,13 +147,14 @@ fn take_folder(folder: &Path, force: bool) -> Result<(), OutputError> {
     Ok(())
 }
 
-/// Makes `results/<plan>-<UTC time>/`, with a letter behind it if there is one already.
+/// Makes `results/<plan>-<UTC time>/`, with a number behind it if there is one already.
 fn new_folder(plan: &Path, now: DateTime<Utc>) -> io::Result<PathBuf> {
     let stem = plan.file_stem().map_or_else(|| "plan".into(), |stem| stem.to_string_lossy());
     fs_err::create_dir_all(RESULTS)?;
     let name = format!("{stem}-{}", now.format("%Y%m%dT%H%M%SZ"));
     let mut last = io::ErrorKind::AlreadyExists.into();
-    for suffix in ["", "b", "c", "d", "e", "f", "g", "h"] {
+    for number in 1..=RUNS_A_SECOND {
+        let suffix = if number == 1 { String::new() } else { format!("-{number}") };
         let folder = Path::new(RESULTS).join(format!("{name}{suffix}"));
         match fs_err::create_dir(&folder) {
             Ok(()) => return Ok(folder),
@@ -179,6 +195,36 @@ mod tests {
         assert_eq!(outputs.summary_path, folder.join("summary.json"));
         assert!(matches!(open(Some(&folder), None, false), Err(OutputError::Exists { .. })));
         open(Some(&folder), None, true).unwrap();
+    }
+
+    #[test]
+    fn a_refusal_leaves_no_folder_behind() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("run");
+        open(Some(&folder), Some(&root.path().join("run-1.jtl")), false).unwrap_err();
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn the_summary_of_an_earlier_run_does_not_stand_beside_new_rows() {
+        let root = tempfile::tempdir().unwrap();
+        let summary = root.path().join("summary.json");
+        fs_err::write(root.path().join("samples.jtl"), "old rows").unwrap();
+        fs_err::write(&summary, "old verdict").unwrap();
+        let outputs = open(Some(root.path()), None, true).unwrap();
+        assert!(!summary.exists());
+        assert_eq!(fs_err::metadata(outputs.jtl_path).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn an_existing_jtl_is_refused_and_kept() {
+        let root = tempfile::tempdir().unwrap();
+        let jtl = root.path().join("night.jtl");
+        fs_err::write(&jtl, "rows").unwrap();
+        let error = open(None, Some(&jtl), false).unwrap_err();
+        assert!(error.to_string().contains("night.jtl"), "{error}");
+        assert!(error.help().unwrap().contains("--force"));
+        assert_eq!(fs_err::read_to_string(&jtl).unwrap(), "rows");
     }
 
     #[test]

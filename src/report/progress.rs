@@ -1,5 +1,6 @@
 //! Progress while a run goes on: a bar on a terminal, JMeter's summariser lines elsewhere.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -36,13 +37,13 @@ impl Bar {
         self.total.merge(&recent);
         let seconds = since_last.as_secs_f64();
         #[expect(clippy::cast_precision_loss, reason = "a rate needs no 53 bits")]
-        let rate = (seconds > 0.0).then(|| recent.times.count() as f64 / seconds);
+        let rate = (seconds > 0.0).then(|| recent.count as f64 / seconds);
         self.bar.set_message(format!(
             "{} threads  {} connections  {}  {} samples  {} errors  p95 {}",
             units::count(live.threads.now()),
             units::count(live.connections.now()),
             units::rate(rate),
-            units::count(self.total.times.count()),
+            units::count(self.total.count),
             units::count(self.total.failed),
             units::time(self.total.times.percentile(95.0)),
         ));
@@ -68,7 +69,7 @@ impl Lines {
     /// Lines that are due `elapsed` after the start of the run.
     pub fn tick(&mut self, live: &Live, elapsed: Duration) -> Option<String> {
         self.recent.merge(&live.take());
-        if elapsed.saturating_sub(self.last) < LINE_EVERY || self.recent.times.count() == 0 {
+        if elapsed.saturating_sub(self.last) < LINE_EVERY || self.recent.count == 0 {
             return None;
         }
         let first = !self.has_begun;
@@ -80,7 +81,7 @@ impl Lines {
     /// The last lines of a run: the rest, and the total.
     pub fn finish(&mut self, live: &Live, elapsed: Duration) -> String {
         self.recent.merge(&live.take());
-        let plus = if self.has_begun && self.recent.times.count() > 0 {
+        let plus = if self.has_begun && self.recent.count > 0 {
             self.plus(live, elapsed)
         } else {
             self.total.merge(&std::mem::take(&mut self.recent));
@@ -100,7 +101,7 @@ impl Lines {
 
 /// One line in JMeter's format (its `Summariser`).
 fn line(sign: &str, interval: &Interval, time: Duration, threads: Option<&Live>) -> String {
-    let count = interval.times.count();
+    let count = interval.count;
     let seconds = time.as_secs_f64();
     let whole = time.as_secs() + u64::from(time.subsec_millis() >= 500);
     let clock = format!("{:02}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
@@ -120,7 +121,8 @@ fn line(sign: &str, interval: &Interval, time: Duration, threads: Option<&Live>)
     if let Some(live) = threads {
         let (active, started) = (live.threads.now(), live.started.now());
         let finished = started.saturating_sub(active);
-        text += &format!(" Active: {active} Started: {started} Finished: {finished}");
+        // Writing to a `String` does not fail.
+        write!(text, " Active: {active} Started: {started} Finished: {finished}").ok();
     }
     text.push('\n');
     text
@@ -129,10 +131,15 @@ fn line(sign: &str, interval: &Interval, time: Duration, threads: Option<&Live>)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::jtl::tests::sample;
+    use crate::sample::{Code, Sample};
 
     fn interval(milliseconds: &[u64], failed: u64) -> Interval {
-        let mut interval = Interval { failed, ..Interval::default() };
-        milliseconds.iter().for_each(|&one| interval.times.record(Duration::from_millis(one)));
+        let count = milliseconds.len() as u64;
+        let mut interval = Interval { count, failed, ..Interval::default() };
+        for one in milliseconds {
+            interval.times.record(Duration::from_millis(*one));
+        }
         interval
     }
 
@@ -155,6 +162,17 @@ mod tests {
     }
 
     #[test]
+    fn optional_reads_that_found_nothing_count_and_do_not_slow_the_average() {
+        let live = Live::default();
+        let (mut found, nothing) = (Interval::default(), Code::NoMessage);
+        found.record(&sample());
+        found.record(&Sample { code: nothing, elapsed: Duration::from_secs(6), ..sample() });
+        live.add(&found);
+        let last = Lines::default().finish(&live, Duration::from_secs(2));
+        assert!(last.contains(" 2 in ") && last.contains("Max:     2 "), "{last}");
+    }
+
+    #[test]
     fn a_short_run_ends_with_one_total() {
         let live = Live::default();
         live.add(&interval(&[5], 0));
@@ -172,7 +190,7 @@ mod tests {
         let first = lines.tick(&live, Duration::from_secs(30)).unwrap();
         assert!(first.starts_with("summary +      1 ") && !first.contains("summary ="));
         live.add(&interval(&[5, 6], 0));
-        let second = lines.tick(&live, Duration::from_secs(60)).unwrap();
+        let second = lines.tick(&live, Duration::from_mins(1)).unwrap();
         assert!(second.contains("summary +      2 ") && second.contains("summary =      3 "));
         live.add(&interval(&[5], 1));
         let last = lines.finish(&live, Duration::from_secs(61));

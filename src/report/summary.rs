@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::report::units::{count, rate, time};
+use crate::report::units::{count, printable, rate, time};
 use crate::sample::{Code, EndCause};
 use crate::stats::{ConnectionStats, LabelStats, OTHER_LABELS, Stats, Times};
 use crate::verdict::{Conclusion, Verdict};
 
 /// A label is cut to this many characters in the table.
 const MAX_LABEL: usize = 20;
+
+/// The table's columns stand closer together rather than go beyond this many characters.
+const MAX_WIDTH: usize = 100;
 
 /// Causes shown; the rest are in the JSON.
 const MAX_CAUSES: usize = 10;
@@ -33,7 +36,7 @@ pub fn verdict_line(verdict: &Verdict) -> String {
         Conclusion::BrokeOff => "BROKE OFF",
         Conclusion::Interrupted => "INTERRUPTED",
     };
-    format!("{word}: {}\n", verdict.reason)
+    format!("{word}: {}\n", printable(&verdict.reason))
 }
 
 fn table(out: &mut String, stats: &Stats) {
@@ -55,10 +58,12 @@ fn table(out: &mut String, stats: &Stats) {
             *width = (*width).max(cell.chars().count());
         }
     }
+    let gaps = widths.len() - 1;
+    let gap = if widths.iter().sum::<usize>() + 2 * gaps > MAX_WIDTH { " " } else { "  " };
     for row in &rows {
         let mut line = format!("{:<1$}", row[0], widths[0]);
         for (cell, width) in row.iter().zip(widths).skip(1) {
-            write!(line, "  {cell:>width$}").ok();
+            write!(line, "{gap}{cell:>width$}").ok();
         }
         out.push_str(line.trim_end());
         out.push('\n');
@@ -85,8 +90,9 @@ fn cells(name: &str, label: &LabelStats) -> [String; 12] {
 }
 
 fn cut(name: &str) -> String {
+    let name = printable(name);
     match name.char_indices().nth(MAX_LABEL) {
-        None => name.to_owned(),
+        None => name.into_owned(),
         Some(_) => name.chars().take(MAX_LABEL - 1).chain(['…']).collect(),
     }
 }
@@ -153,7 +159,8 @@ fn causes(out: &mut String, stats: &Stats) {
     out.push_str("\nfailures\n");
     for (label, key, cause) in causes.iter().take(MAX_CAUSES) {
         let times = count(cause.count);
-        writeln!(out, "  {times:>7} x {} {}: {}", cut(label), key.code, cause.example).ok();
+        let example = printable(&cause.example);
+        writeln!(out, "  {times:>7} x {} {}: {example}", cut(label), key.code).ok();
     }
     if causes.len() > MAX_CAUSES {
         writeln!(
@@ -214,7 +221,7 @@ fn asides(out: &mut String, stats: &Stats) {
         line(
             out,
             "ended early",
-            &format!("{} threads {why}, such as `{example}`", count(*threads)),
+            &format!("{} threads {why}, such as `{}`", count(*threads), printable(example)),
         );
     }
     if stats.labels().any(|(label, _)| label == OTHER_LABELS) {
@@ -259,7 +266,7 @@ mod tests {
         stats.sample(&sample());
         stats.sample(&Sample {
             label: "a label that is much too long for a table",
-            elapsed: Duration::from_secs(300),
+            elapsed: Duration::from_mins(5),
             success: false,
             code: Code::ReadTimeout,
             cause: "no reply",
@@ -277,6 +284,21 @@ mod tests {
         );
         assert!(text.contains("1 samplers could not run, because of READ_TIMEOUT x 1"), "{text}");
         let width = |line: &str| line.chars().count();
-        assert!(width(lines[1]) <= 110, "{text}");
+        assert!(width(lines[1]) <= 100, "{text}");
+        assert!(lines[..4].iter().all(|line| width(line) <= width(lines[2])), "{text}");
+    }
+
+    #[test]
+    fn what_a_server_sends_does_not_steer_the_terminal() {
+        let mut stats = Stats::default();
+        stats.sample(&Sample {
+            label: "say \u{1b}[2J",
+            success: false,
+            failure_message: "closed: \u{1b}]0;title\u{7} ü",
+            ..sample()
+        });
+        let text = render(&stats, 0);
+        assert!(text.chars().all(|one| one == '\n' || !one.is_control()), "{text:?}");
+        assert!(text.contains(r"say \u{1b}[2J 200: closed: \u{1b}]0;title\u{7} ü"), "{text}");
     }
 }

@@ -1,6 +1,24 @@
 //! Numbers as people read them.
 
+use std::borrow::Cow;
 use std::time::Duration;
+
+/// A text without control characters, which are written as `\u{1b}`: labels and messages may hold
+/// what a server sent, and a terminal would obey it.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let mut printable = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        if character.is_control() {
+            printable.extend(character.escape_unicode());
+        } else {
+            printable.push(character);
+        }
+    }
+    Cow::Owned(printable)
+}
 
 /// A whole number with thousands separators.
 pub(crate) fn count(number: u64) -> String {
@@ -16,18 +34,21 @@ pub(crate) fn count(number: u64) -> String {
 }
 
 /// A time in the unit that keeps it short, three significant digits or so: `12.3µs`, `4.56ms`,
-/// `78.9s`, `3m20s`; `-` for none.
+/// `78.9s`, `3m20s`, `2h05m`; `-` for none.
 pub(crate) fn time(time: Option<Duration>) -> String {
     let Some(time) = time else { return "-".to_owned() };
     let microseconds = time.as_secs_f64() * 1e6;
-    if microseconds < 1_000.0 {
+    // The limits are where rounding to three digits reaches the next unit.
+    if microseconds < 999.5 {
         format!("{}µs", digits(microseconds))
-    } else if microseconds < 1_000_000.0 {
+    } else if microseconds < 999_500.0 {
         format!("{}ms", digits(microseconds / 1e3))
     } else if time.as_secs() < 120 {
         format!("{}s", digits(microseconds / 1e6))
-    } else {
+    } else if time.as_secs() < 3_600 {
         format!("{}m{:02}s", time.as_secs() / 60, time.as_secs() % 60)
+    } else {
+        format!("{}h{:02}m", time.as_secs() / 3_600, time.as_secs() / 60 % 60)
     }
 }
 
@@ -40,13 +61,13 @@ pub(crate) fn rate(rate: Option<f64>) -> String {
             clippy::cast_sign_loss,
             reason = "a rate of rows is positive and far below 2^53"
         )]
-        Some(rate) if rate >= 1_000.0 => format!("{}/s", count(rate.round() as u64)),
+        Some(rate) if rate >= 999.5 => format!("{}/s", count(rate.round() as u64)),
         Some(rate) => format!("{}/s", digits(rate)),
     }
 }
 
 fn digits(number: f64) -> String {
-    let decimals = if number < 10.0 { 2 } else { usize::from(number < 100.0) };
+    let decimals = if number < 9.995 { 2 } else { usize::from(number < 99.95) };
     format!("{number:.decimals$}")
 }
 
@@ -65,6 +86,17 @@ mod tests {
         assert_eq!([0, 12, 4_560, 78_900].map(text), ["0.00µs", "12.0µs", "4.56ms", "78.9ms"]);
         assert_eq!([1_500_000, 119_000_000, 200_000_000].map(text), ["1.50s", "119s", "3m20s"]);
         assert_eq!(time(None), "-");
+        assert_eq!(text(7_500_000_000), "2h05m");
+    }
+
+    #[test]
+    fn rounding_does_not_add_a_digit() {
+        let text = |nanoseconds| time(Some(Duration::from_nanos(nanoseconds)));
+        assert_eq!(
+            [9_996, 99_960, 999_600, 999_600_000].map(text),
+            ["10.0µs", "100µs", "1.00ms", "1.00s"]
+        );
+        assert_eq!(rate(Some(999.7)), "1,000/s");
     }
 
     #[test]

@@ -66,6 +66,8 @@ impl Quantiles {
     /// The value in microseconds that the share `quantile` (0 to 1) of all values does not exceed,
     /// by the nearest rank; `None` without values.
     pub(crate) fn at(&self, quantile: f64) -> Option<u64> {
+        // 0.07 of 100 values is 7.000000000000001 in binary, and would be the eighth.
+        let quantile = quantile * (1.0 - 1e-12);
         match self {
             Self::Few(values) => nearest_rank(values, quantile),
             Self::Many(histogram) if histogram.is_empty() => None,
@@ -113,6 +115,14 @@ mod tests {
         assert_eq!(quantiles.at(0.5), Some(20_003));
         assert_eq!(quantiles.at(0.99), Some(30_001));
         assert_eq!(Quantiles::default().at(0.5), None);
+    }
+
+    #[test]
+    fn a_rank_that_is_whole_is_not_rounded_up() {
+        let values: Vec<u64> = (1..=100).collect();
+        let found = (1..=100_u32).map(|percent| of(&values).at(f64::from(percent) / 100.0));
+        assert!(found.eq(values.iter().map(|value| Some(*value))));
+        assert_eq!(of(&values[..25]).at(0.28), Some(7));
     }
 
     #[test]

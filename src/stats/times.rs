@@ -73,7 +73,9 @@ mod tests {
 
     fn times(microseconds: &[u64]) -> Times {
         let mut times = Times::default();
-        microseconds.iter().for_each(|&one| times.record(Duration::from_micros(one)));
+        for one in microseconds {
+            times.record(Duration::from_micros(*one));
+        }
         times
     }
 
