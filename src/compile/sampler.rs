@@ -41,14 +41,20 @@ impl Compiler<'_> {
         let name = self.label(common.name, word, path);
         let connection = match common.connection {
             Some(name) => self.connection_name(name, &path.key("connection")),
-            None => scope.connection.clone(),
-        }
-        .unwrap_or_else(|| Template::constant(CONNECTION));
+            None => {
+                let inherited = scope.connection.clone();
+                Some(inherited.unwrap_or_else(|| Template::constant(CONNECTION)))
+            }
+        };
         let at = match common.connection {
             Some(_) => path.key("connection"),
             None => path.clone(),
         };
-        connections.used(word, &connection, at);
+        if let Some(connection) = &connection {
+            connections.used(word, connection, at);
+        } else {
+            connections.unknown(word);
+        }
         let mut read_timeout = scope.read_timeout.clone();
         if let Some(own) = common.read_timeout {
             replace(&mut read_timeout, self.timeout(own, &path.key("read_timeout")));
@@ -67,7 +73,7 @@ impl Compiler<'_> {
         let read_timeout = read_timeout.unwrap_or(Setting::Fixed(READ_TIMEOUT));
         Some(Sampler {
             name: name?,
-            connection,
+            connection: connection?,
             write_timeout: write_timeout.unwrap_or_else(|| read_timeout.clone()),
             read_timeout,
             on_error,
@@ -186,14 +192,13 @@ impl Compiler<'_> {
         let mut expect = place.scope.expect.clone().filter(|expect| *expect != same);
         if let Some(own) = &own.expect {
             let path = place.path.key("expect");
-            let own = self.setting(own, &path)?;
-            if own == same {
+            let own = self.setting(own, &path);
+            if own.as_ref() == Some(&same) {
                 let title = "`single_read` sends nothing that a message could be the `same` as";
                 let problem = Problem::error(&path, title);
                 self.note(problem.help("write `text`, `binary` or `any`"));
-                return None;
             }
-            expect = Some(own);
+            replace(&mut expect, own);
         }
         let mut optional = place.scope.optional.clone();
         if let Some(own) = &own.optional {

@@ -163,7 +163,8 @@ impl Compiler<'_> {
         if let Some(size) = settings.max_message_size {
             let path = path.key("max_message_size");
             let size = self.setting(size, &path);
-            let size = self.checked(size, &path, |size: &ByteSize| not_zero(size.0));
+            let size =
+                self.checked(size, &path, |size: &ByteSize| not_zero("max_message_size", size.0));
             replace(&mut outer.max_message_size, size);
         }
         if let Some(inbox) = settings.inbox {
@@ -178,7 +179,8 @@ impl Compiler<'_> {
             Some(Removable::Given(messages)) => {
                 let path = path.key("messages");
                 let messages = self.setting(messages, &path);
-                let messages = self.checked(messages, &path, |n: &u32| not_zero(u64::from(*n)));
+                let messages =
+                    self.checked(messages, &path, |n: &u32| not_zero("messages", u64::from(*n)));
                 replace(&mut outer.messages, messages);
             }
         }
@@ -284,6 +286,6 @@ impl Compiler<'_> {
     }
 }
 
-fn not_zero(number: u64) -> Result<(), BadValue> {
-    if number == 0 { Err(BadValue::new("this cannot be zero")) } else { Ok(()) }
+fn not_zero(key: &str, number: u64) -> Result<(), BadValue> {
+    if number == 0 { Err(BadValue::new(format!("`{key}` cannot be zero"))) } else { Ok(()) }
 }

@@ -135,6 +135,8 @@ fn in_order(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let place = diagnostic.place.as_ref();
         (place.is_none(), place.map(|place| (place.line, place.column)))
     });
+    // A mistake behind an anchor is met at each of its aliases.
+    diagnostics.dedup_by(|later, earlier| later.place.is_some() && later == earlier);
     let more = diagnostics.len().saturating_sub(MAX_SHOWN);
     if more > 0 {
         diagnostics.truncate(MAX_SHOWN);

@@ -3,6 +3,7 @@
 use crate::compile::compiler::{Compiler, When};
 use crate::compile::template::parse::Argument;
 use crate::compile::template::time_pattern::time_format;
+use crate::compile::variables::is_variable_name;
 use crate::diag::nearest;
 use crate::plan::{At, Path, Problem};
 use crate::program::{CounterId, CounterScope, Function, Part, Template, TimeFormat, VariableId};
@@ -123,11 +124,13 @@ impl Call<'_> {
         let wanted = match (least, most) {
             (0, 0) => "no arguments".to_owned(),
             (0, most) => format!("at most {most} arguments"),
+            (least, most) if least + 1 == most => format!("{least} or {most} arguments"),
             (least, most) => format!("{least} to {most} arguments"),
         };
+        let optional = if usage.contains('[') { "; what is in `[ ]` may be left out" } else { "" };
         let given = self.arguments.len();
         let title = format!("`{name}` takes {wanted}, not {given}");
-        self.fail(compiler, title, &format!("write `${{{usage}}}`, parts in `[ ]` may be left out"))
+        self.fail(compiler, title, &format!("write `${{{usage}}}`{optional}"))
     }
 
     fn argument(&self, compiler: &mut Compiler<'_>, index: usize) -> Option<Option<Template>> {
@@ -159,6 +162,10 @@ impl Call<'_> {
     /// The variable that also gets the result; `None` within if there is none.
     fn store(&self, compiler: &mut Compiler<'_>, index: usize) -> Option<Option<VariableId>> {
         let name = self.constant(compiler, index, "the variable")?.unwrap_or_default();
+        if !name.is_empty() && !is_variable_name(&name) {
+            let title = format!("`{name}` is not a name for a variable");
+            return self.fail(compiler, title, "use letters, digits, `_`, `-` and `.`");
+        }
         Some((!name.is_empty()).then(|| compiler.variables.stored(&name)))
     }
 

@@ -184,7 +184,11 @@ impl<'a> Parser<'a> {
             )),
             Some(c) => Err(self.error(
                 start,
-                format!("a variable's name cannot hold `{c}`"),
+                if self.text[..self.at].ends_with(char::is_whitespace) && !name.is_empty() {
+                    "a variable's name cannot hold a blank".to_owned()
+                } else {
+                    format!("a variable's name cannot hold `{c}`")
+                },
                 "close it with `}`, or write `\\${` for a literal `${`",
             )),
         }
@@ -382,7 +386,7 @@ mod tests {
     fn errors_point_at_what_is_wrong() {
         for (text, start, title) in [
             ("ab${c", 2, "`${` is not closed"),
-            ("é${c d}", 2, "a variable's name cannot hold `d`"),
+            ("é${c d}", 2, "a variable's name cannot hold a blank"),
             ("x${}", 1, "`${}` names no variable"),
             ("${f(x)}", 0, "`f` is not a function"),
             ("${__P(a}", 0, "the arguments are not closed"),
