@@ -114,7 +114,7 @@ impl Compiler<'_> {
             plan::Check::CloseStatus(status) => {
                 let path = path.key("close_status");
                 let status = self.setting(status, &path);
-                Check::CloseStatus(self.checked(status, &path, received_status)?)
+                Check::CloseStatus(self.checked(status, &path, |status| received_status(*status))?)
             }
             plan::Check::Not(inner) => Check::Not(Box::new(self.check(inner, &path.key("not"))?)),
         })
@@ -228,7 +228,7 @@ impl Compiler<'_> {
 }
 
 /// A status that a peer's close frame may bring, or 1005 for none (RFC 6455 7.4).
-pub(super) fn received_status(status: &u16) -> Result<(), BadValue> {
+pub(super) fn received_status(status: u16) -> Result<(), BadValue> {
     if matches!(status, 1000..=1003 | 1005 | 1007..=1014 | 3000..=4999) {
         return Ok(());
     }

@@ -79,11 +79,12 @@ impl Compiler<'_> {
             let problem = Problem::error(&path.key("duration"), "`duration` is zero");
             self.note(problem.help("leave it out for a group that only `loops` ends"));
         }
+        let default_loops = if group.duration.is_some() { Times::Forever } else { Times::Count(1) };
         let loops = group
             .loops
             .as_ref()
             .and_then(|loops| self.fixed(loops, &path.key("loops")))
-            .unwrap_or(if group.duration.is_some() { Times::Forever } else { Times::Count(1) });
+            .unwrap_or(default_loops);
         let scope = self.inner_scope(scope, path, group.defaults.as_ref(), group.on_error.as_ref());
         let mut connections = Connections::default();
         let steps = self.steps(&group.steps, path, &scope, &mut connections);

@@ -129,7 +129,10 @@ impl Compiler<'_> {
             kind: setting,
             status: sent_status,
             reason: reason,
-            expect_status: expected_statuses,
+        }
+        if let Some(statuses) = &d.expect_status {
+            let statuses = self.expected_statuses(statuses, &path.key("expect_status"));
+            scope.expect_status = Some(statuses);
         }
         let added = self.assertions(&d.assert.0, &path.key("assert"));
         scope.assertions.extend(added);
@@ -271,18 +274,18 @@ impl Compiler<'_> {
         &mut self,
         settings: &List<plan::Setting<Count>>,
         path: &Path,
-    ) -> Option<Vec<Setting<u16>>> {
+    ) -> Vec<Setting<u16>> {
         let mut statuses = Vec::new();
         for (index, setting) in settings.0.iter().enumerate() {
             let path = path.index(index);
             let status = self.setting(setting, &path);
-            statuses.extend(self.checked(status, &path, received_status));
+            statuses.extend(self.checked(status, &path, |status| received_status(*status)));
         }
         if settings.0.is_empty() {
             let bad = BadValue::new("`expect_status` is empty, so no answer could pass");
             self.bad_value(bad.with_help("write `[1000, 1001]`, or leave it out"), path, "");
         }
-        Some(statuses)
+        statuses
     }
 }
 

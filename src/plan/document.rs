@@ -2,7 +2,7 @@
 //! one line, its position. This is what lets `send: 007` send `007`, `1.10` keep its zero in JSON,
 //! and an error point at a value without reading the file again.
 //!
-//! serde_yaml gives either the kind of a scalar (`deserialize_any`, which has lost `1.10`) or its
+//! `serde_yaml` gives either the kind of a scalar (`deserialize_any`, which has lost `1.10`) or its
 //! text (`deserialize_str`, which must know that it is a scalar). So the document is walked twice:
 //! for the kinds of all values in document order, then, told by them, for the texts. Text that is
 //! borrowed from the source says where it stands. Aliases are replaced by what they stand for, within
@@ -53,7 +53,7 @@ pub(crate) struct Key {
     pub(crate) text: String,
 }
 
-/// Markers in the errors of the two walks, told apart from the errors of serde_yaml in
+/// Markers in the errors of the two walks, told apart from the errors of `serde_yaml` in
 /// [`crate::plan::syntax`].
 pub(crate) mod problem {
     pub(crate) const TAG: &str = "\u{1}tag";

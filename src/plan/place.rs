@@ -26,7 +26,7 @@ pub(crate) struct Span {
 pub(crate) fn place(file: &FilePath, source: &str, span: Span) -> Place {
     let start = floor_char(source, span.start);
     let bom = source.len() - source.trim_start_matches('\u{feff}').len();
-    let line_start = source[..start].rfind('\n').map_or(bom.min(start), |end| end + 1);
+    let line_start = source[..start].rfind('\n').map_or_else(|| bom.min(start), |end| end + 1);
     let line_end = source[start..].find('\n').map_or(source.len(), |end| start + end);
     let line = source[line_start..line_end].trim_end_matches('\r');
     let before = &source[line_start..start];
@@ -48,7 +48,7 @@ fn floor_char(source: &str, mut index: usize) -> usize {
     index
 }
 
-/// The byte offset of a line and column as serde_yaml counts them: both from 1, in characters.
+/// The byte offset of a line and column as `serde_yaml` counts them: both from 1, in characters.
 pub(crate) fn offset(source: &str, line: usize, column: usize) -> usize {
     let bom = source.len() - source.trim_start_matches('\u{feff}').len();
     let mut start = bom;

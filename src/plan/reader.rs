@@ -200,9 +200,9 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     ) -> Result<V::Value, ShapeError> {
         let what = if name == "Step" { "step" } else { "check" };
         let (kind, content, at) =
-            one_kind(self.node, what, variants).map_err(|(key, error)| match key {
-                Some(key) => note(self.problems, error, &self.path.key(key), At::Key),
-                None => note(self.problems, error, &self.path, At::Value),
+            one_kind(self.node, what, variants).map_err(|problem| match *problem {
+                (Some(key), error) => note(self.problems, error, &self.path.key(key), At::Key),
+                (None, error) => note(self.problems, error, &self.path, At::Value),
             })?;
         let path = self.path.key(kind.to_owned());
         if !variants.contains(&kind) {
@@ -222,12 +222,12 @@ impl<'de> Deserializer<'de> for Reader<'_> {
 }
 
 /// The kind of a step or check and its settings, or the key at which it is not one.
-type OneKind<'n> = Result<(&'n str, &'n Node, At), (Option<String>, ShapeError)>;
+type OneKind<'n> = Result<(&'n str, &'n Node, At), Box<(Option<String>, ShapeError)>>;
 
 fn one_kind<'n>(node: &'n Node, what: &str, variants: &[&str]) -> OneKind<'n> {
     let expected = |found: &str| {
         let error = ShapeError::new(format!("expected a {what}, found {found}"));
-        Err((None, error.help(format!("write `- {}: …`", variants[0]))))
+        Err(Box::new((None, error.help(format!("write `- {}: …`", variants[0])))))
     };
     match &node.value {
         Value::Scalar { kind: ScalarKind::Null, .. } => expected("nothing"),
@@ -246,7 +246,7 @@ fn one_kind<'n>(node: &'n Node, what: &str, variants: &[&str]) -> OneKind<'n> {
                 } else {
                     format!("indent `{second}` two more spaces, so that it is below `{first}`")
                 };
-                Err((Some(second.clone()), error.help(help)))
+                Err(Box::new((Some(second.clone()), error.help(help))))
             }
         },
     }
@@ -257,7 +257,7 @@ struct Variant<'n> {
     reader: Reader<'n>,
 }
 
-impl<'de, 'n> EnumAccess<'de> for Variant<'n> {
+impl<'de> EnumAccess<'de> for Variant<'_> {
     type Error = ShapeError;
     type Variant = Self;
 

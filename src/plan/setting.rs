@@ -156,6 +156,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for EntriesVisitor<T> {
 
 /// Reads a field of its own: a bad value leaves the field out, so that the other fields are looked at
 /// too. The reader has noted the error, and the plan is refused.
+#[expect(clippy::unnecessary_wraps, reason = "the signature is serde's")]
 pub(super) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {

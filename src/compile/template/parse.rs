@@ -132,15 +132,6 @@ impl<'a> Parser<'a> {
         SyntaxError { start, length, title: title.into(), help: help.to_owned() }
     }
 
-    fn unclosed(&self, start: usize) -> SyntaxError {
-        SyntaxError {
-            start,
-            length: 2,
-            title: "`${` is not closed".to_owned(),
-            help: "close it with `}`, or write `\\${` for these two characters".to_owned(),
-        }
-    }
-
     /// At `${`.
     fn expression(&mut self) -> Result<Expression, SyntaxError> {
         let start = self.at;
@@ -176,7 +167,7 @@ impl<'a> Parser<'a> {
                 self.at += 1;
                 Err(self.error(start, "`${}` names no variable", "write `\\${` for a literal `${`"))
             }
-            None => Err(self.unclosed(start)),
+            None => Err(unclosed(start)),
             Some('(') => Err(self.error(
                 start,
                 format!("`{name}` is not a function"),
@@ -209,7 +200,7 @@ impl<'a> Parser<'a> {
                 self.at += 1;
                 Ok(Content::Call { name, arguments })
             }
-            None => Err(self.unclosed(start)),
+            None => Err(unclosed(start)),
             Some(c) => Err(self.error(
                 start,
                 format!("`{c}` where `}}` should close `${{{name}`"),
@@ -243,7 +234,7 @@ impl<'a> Parser<'a> {
             self.skip_blanks();
             if !self.rest().starts_with([',', ')']) {
                 return Err(match self.peek() {
-                    None => self.unclosed(start),
+                    None => unclosed(start),
                     Some(c) => self.error(
                         source_start,
                         format!("`{c}` behind the quotes of an argument"),
@@ -286,7 +277,7 @@ impl<'a> Parser<'a> {
         let mut kept = 0;
         loop {
             match self.peek() {
-                None => return Err(self.unclosed(start)),
+                None => return Err(unclosed(start)),
                 Some(',' | ')') => break,
                 Some('}') => {
                     self.at += 1;
@@ -329,6 +320,15 @@ impl<'a> Parser<'a> {
         pieces.char(c);
         self.at += c.len_utf8();
         Ok(())
+    }
+}
+
+fn unclosed(start: usize) -> SyntaxError {
+    SyntaxError {
+        start,
+        length: 2,
+        title: "`${` is not closed".to_owned(),
+        help: "close it with `}`, or write `\\${` for these two characters".to_owned(),
     }
 }
 
