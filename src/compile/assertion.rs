@@ -84,7 +84,8 @@ impl Compiler<'_> {
                     },
                 ),
             };
-            let problem = Problem::error(&path.index(index).key(name), title).at(At::Key);
+            let problem = Problem::error(&innermost(check, &path.index(index)).key(name), title);
+            let problem = problem.at(At::Key);
             self.note(if help.is_empty() { problem } else { problem.help(help) });
         }
         self.assertions(checks, path).into_iter().map(|reaching| reaching.assertion).collect()
@@ -113,7 +114,7 @@ impl Compiler<'_> {
             plan::Check::CloseStatus(status) => {
                 let path = path.key("close_status");
                 let status = self.setting(status, &path);
-                Check::CloseStatus(self.checked(status, &path, received_status)?)
+                Check::CloseStatus(self.checked(status, &path, |status| received_status(*status))?)
             }
             plan::Check::Not(inner) => Check::Not(Box::new(self.check(inner, &path.key("not"))?)),
         })
@@ -138,10 +139,7 @@ impl Compiler<'_> {
                     problem = problem.at(At::Within { start, length: 1 });
                 }
                 if what.contains("look-around") || what.contains("backreferences") {
-                    problem = problem.help(
-                        "look-around and backreferences are not supported; combine several checks, \
-                         or use `not`",
-                    );
+                    problem = problem.help("combine several checks, or use `not`");
                 }
                 self.note(problem);
                 None
@@ -230,7 +228,7 @@ impl Compiler<'_> {
 }
 
 /// A status that a peer's close frame may bring, or 1005 for none (RFC 6455 7.4).
-pub(super) fn received_status(status: &u16) -> Result<(), BadValue> {
+pub(super) fn received_status(status: u16) -> Result<(), BadValue> {
     if matches!(status, 1000..=1003 | 1005 | 1007..=1014 | 3000..=4999) {
         return Ok(());
     }
@@ -260,7 +258,15 @@ fn written_reach(check: &plan::Check) -> (Reach, &'static str) {
         plan::Check::Duration(_) => (Reach::All, "duration"),
         plan::Check::Status(_) => (Reach::Open, "status"),
         plan::Check::CloseStatus(_) => (Reach::Close, "close_status"),
-        plan::Check::Not(inner) => (written_reach(inner).0, "not"),
+        plan::Check::Not(inner) => written_reach(inner),
+    }
+}
+
+/// The path of the check within all `not`s.
+fn innermost(check: &plan::Check, path: &Path) -> Path {
+    match check {
+        plan::Check::Not(inner) => innermost(inner, &path.key("not")),
+        _ => path.clone(),
     }
 }
 

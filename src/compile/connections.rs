@@ -36,6 +36,11 @@ impl Connections {
             (_, name) => self.used.push(Use { kind, name, path }),
         }
     }
+
+    /// A sampler of `kind` has a connection whose name is wrong, which is noted already.
+    pub(super) fn unknown(&mut self, kind: &str) {
+        self.opens_any |= kind == "open";
+    }
 }
 
 impl Compiler<'_> {

@@ -6,11 +6,26 @@ use crate::compile::compiler::Compiler;
 use crate::compile::connections::Connections;
 use crate::compile::scope::Scope;
 use crate::plan::{At, Loaded, Path, Problem, Setting, Text, ThreadGroup};
-use crate::program::{Group, Program, Times};
+use crate::program::{BadValue, FromText, Group, Program, Times};
 
 /// The name of a group that has none, as in JMeter.
 const GROUP_NAME: &str = "Thread Group";
 const MAX_THREADS: u32 = 1_000_000;
+
+/// `threads`: from 1 to 1,000,000.
+struct Threads(u32);
+
+impl FromText for Threads {
+    fn from_text(text: &str) -> Result<Self, BadValue> {
+        match text.parse() {
+            Ok(0) => Err(BadValue::new("a group without threads does nothing")
+                .with_help("write 1 or more, or remove the group")),
+            Ok(threads) if threads <= MAX_THREADS => Ok(Self(threads)),
+            _ => Err(BadValue::new(format!("`{text}` is not a number of threads"))
+                .with_help("write a whole number from 1 to 1000000")),
+        }
+    }
+}
 
 /// Compiles everything. The program is only whole if no problem was noted.
 pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
@@ -50,21 +65,10 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
 impl Compiler<'_> {
     fn group(&mut self, group: &ThreadGroup, path: &Path, scope: &Scope) -> Group {
         let name = group.name.as_ref().and_then(|name| self.plain_name(name, &path.key("name")));
-        let threads = group.threads.as_ref().and_then(|threads| {
-            let path = path.key("threads");
-            let threads: u32 = self.fixed(threads, &path)?;
-            if (1..=MAX_THREADS).contains(&threads) {
-                return Some(threads);
-            }
-            let title = format!("`threads` is from 1 to 1,000,000, and this is {threads}");
-            let problem = Problem::error(&path, title);
-            self.note(if threads == 0 {
-                problem.help("remove the group, or comment it out")
-            } else {
-                problem.help("use several machines for more")
-            });
-            None
-        });
+        let threads = group
+            .threads
+            .as_ref()
+            .and_then(|threads| self.fixed::<_, Threads>(threads, &path.key("threads")));
         let mut time = |setting: &Option<Setting<_>>, key: &'static str| -> Option<Duration> {
             setting.as_ref().and_then(|setting| self.fixed(setting, &path.key(key)))
         };
@@ -75,18 +79,19 @@ impl Compiler<'_> {
             let problem = Problem::error(&path.key("duration"), "`duration` is zero");
             self.note(problem.help("leave it out for a group that only `loops` ends"));
         }
+        let default_loops = if group.duration.is_some() { Times::Forever } else { Times::Count(1) };
         let loops = group
             .loops
             .as_ref()
             .and_then(|loops| self.fixed(loops, &path.key("loops")))
-            .unwrap_or(if group.duration.is_some() { Times::Forever } else { Times::Count(1) });
+            .unwrap_or(default_loops);
         let scope = self.inner_scope(scope, path, group.defaults.as_ref(), group.on_error.as_ref());
         let mut connections = Connections::default();
         let steps = self.steps(&group.steps, path, &scope, &mut connections);
         self.connections(&connections);
         Group {
             name: name.unwrap_or_else(|| GROUP_NAME.to_owned()),
-            threads: threads.unwrap_or(1),
+            threads: threads.map_or(1, |threads| threads.0),
             ramp_up,
             delay,
             loops,

@@ -39,16 +39,21 @@ impl Compiler<'_> {
     ) -> Option<Sampler> {
         let Place { kind: word, path, scope } = place;
         let name = self.label(common.name, word, path);
-        let connection = match common.connection {
-            Some(name) => self.connection_name(name, &path.key("connection")),
-            None => scope.connection.clone(),
-        }
-        .unwrap_or_else(|| Template::constant(CONNECTION));
+        let connection = if let Some(name) = common.connection {
+            self.connection_name(name, &path.key("connection"))
+        } else {
+            let inherited = scope.connection.clone();
+            Some(inherited.unwrap_or_else(|| Template::constant(CONNECTION)))
+        };
         let at = match common.connection {
             Some(_) => path.key("connection"),
             None => path.clone(),
         };
-        connections.used(word, &connection, at);
+        if let Some(connection) = &connection {
+            connections.used(word, connection, at);
+        } else {
+            connections.unknown(word);
+        }
         let mut read_timeout = scope.read_timeout.clone();
         if let Some(own) = common.read_timeout {
             replace(&mut read_timeout, self.timeout(own, &path.key("read_timeout")));
@@ -67,7 +72,7 @@ impl Compiler<'_> {
         let read_timeout = read_timeout.unwrap_or(Setting::Fixed(READ_TIMEOUT));
         Some(Sampler {
             name: name?,
-            connection,
+            connection: connection?,
             write_timeout: write_timeout.unwrap_or_else(|| read_timeout.clone()),
             read_timeout,
             on_error,
@@ -176,40 +181,31 @@ impl Compiler<'_> {
         Some(SamplerKind::SingleWrite(SingleWrite { payload }))
     }
 
-    pub(super) fn single_read(
-        &mut self,
-        own: &plan::SingleRead,
-        place: &Place<'_>,
-    ) -> Option<SamplerKind> {
+    pub(super) fn single_read(&mut self, own: &plan::SingleRead, place: &Place<'_>) -> SamplerKind {
         // An inherited `same` is meant for samplers that send.
         let same = Setting::Fixed(Expect::Same);
         let mut expect = place.scope.expect.clone().filter(|expect| *expect != same);
         if let Some(own) = &own.expect {
             let path = place.path.key("expect");
-            let own = self.setting(own, &path)?;
-            if own == same {
+            let own = self.setting(own, &path);
+            if own.as_ref() == Some(&same) {
                 let title = "`single_read` sends nothing that a message could be the `same` as";
                 let problem = Problem::error(&path, title);
                 self.note(problem.help("write `text`, `binary` or `any`"));
-                return None;
             }
-            expect = Some(own);
+            replace(&mut expect, own);
         }
         let mut optional = place.scope.optional.clone();
         if let Some(own) = &own.optional {
             replace(&mut optional, self.setting(own, &place.path.key("optional")));
         }
-        Some(SamplerKind::SingleRead(SingleRead {
+        SamplerKind::SingleRead(SingleRead {
             expect: expect.unwrap_or(Setting::Fixed(Expect::Any)),
             optional: optional.unwrap_or(Setting::Fixed(false)),
-        }))
+        })
     }
 
-    pub(super) fn ping_pong(
-        &mut self,
-        own: &plan::PingPong,
-        place: &Place<'_>,
-    ) -> Option<SamplerKind> {
+    pub(super) fn ping_pong(&mut self, own: &plan::PingPong, place: &Place<'_>) -> SamplerKind {
         let mut payload = place.scope.payload.clone();
         if let Some(own) = &own.payload {
             replace(&mut payload, self.ping_payload(own, &place.path.key("payload")));
@@ -219,10 +215,10 @@ impl Compiler<'_> {
             replace(&mut kind, self.setting(own, &place.path.key("kind")));
         }
         let kind = kind.unwrap_or(Setting::Fixed(PingKind::PingPong));
-        Some(SamplerKind::PingPong(PingPong { payload, kind }))
+        SamplerKind::PingPong(PingPong { payload, kind })
     }
 
-    pub(super) fn close(&mut self, own: &plan::Close, place: &Place<'_>) -> Option<SamplerKind> {
+    pub(super) fn close(&mut self, own: &plan::Close, place: &Place<'_>) -> SamplerKind {
         let mut status = place.scope.status.clone();
         if let Some(own) = &own.status {
             replace(&mut status, self.sent_status(own, &place.path.key("status")));
@@ -234,12 +230,12 @@ impl Compiler<'_> {
         let mut expect_status = place.scope.expect_status.clone();
         if let Some(own) = &own.expect_status {
             let path = place.path.key("expect_status");
-            replace(&mut expect_status, self.expected_statuses(own, &path));
+            expect_status = Some(self.expected_statuses(own, &path));
         }
-        Some(SamplerKind::Close(Close {
+        SamplerKind::Close(Close {
             status: status.unwrap_or(Setting::Fixed(1000)),
             reason: reason.unwrap_or_default(),
             expect_status: expect_status.unwrap_or_default(),
-        }))
+        })
     }
 }

@@ -129,7 +129,10 @@ impl Compiler<'_> {
             kind: setting,
             status: sent_status,
             reason: reason,
-            expect_status: expected_statuses,
+        }
+        if let Some(statuses) = &d.expect_status {
+            let statuses = self.expected_statuses(statuses, &path.key("expect_status"));
+            scope.expect_status = Some(statuses);
         }
         let added = self.assertions(&d.assert.0, &path.key("assert"));
         scope.assertions.extend(added);
@@ -163,7 +166,8 @@ impl Compiler<'_> {
         if let Some(size) = settings.max_message_size {
             let path = path.key("max_message_size");
             let size = self.setting(size, &path);
-            let size = self.checked(size, &path, |size: &ByteSize| not_zero(size.0));
+            let size =
+                self.checked(size, &path, |size: &ByteSize| not_zero("max_message_size", size.0));
             replace(&mut outer.max_message_size, size);
         }
         if let Some(inbox) = settings.inbox {
@@ -178,7 +182,8 @@ impl Compiler<'_> {
             Some(Removable::Given(messages)) => {
                 let path = path.key("messages");
                 let messages = self.setting(messages, &path);
-                let messages = self.checked(messages, &path, |n: &u32| not_zero(u64::from(*n)));
+                let messages =
+                    self.checked(messages, &path, |n: &u32| not_zero("messages", u64::from(*n)));
                 replace(&mut outer.messages, messages);
             }
         }
@@ -269,21 +274,21 @@ impl Compiler<'_> {
         &mut self,
         settings: &List<plan::Setting<Count>>,
         path: &Path,
-    ) -> Option<Vec<Setting<u16>>> {
+    ) -> Vec<Setting<u16>> {
         let mut statuses = Vec::new();
         for (index, setting) in settings.0.iter().enumerate() {
             let path = path.index(index);
             let status = self.setting(setting, &path);
-            statuses.extend(self.checked(status, &path, received_status));
+            statuses.extend(self.checked(status, &path, |status| received_status(*status)));
         }
         if settings.0.is_empty() {
             let bad = BadValue::new("`expect_status` is empty, so no answer could pass");
             self.bad_value(bad.with_help("write `[1000, 1001]`, or leave it out"), path, "");
         }
-        Some(statuses)
+        statuses
     }
 }
 
-fn not_zero(number: u64) -> Result<(), BadValue> {
-    if number == 0 { Err(BadValue::new("this cannot be zero")) } else { Ok(()) }
+fn not_zero(key: &str, number: u64) -> Result<(), BadValue> {
+    if number == 0 { Err(BadValue::new(format!("`{key}` cannot be zero"))) } else { Ok(()) }
 }

@@ -1,5 +1,6 @@
 //! Steps: samplers, controllers, pauses.
 
+use std::convert::identity;
 use std::time::Duration;
 
 use crate::compile::compiler::Compiler;
@@ -43,21 +44,21 @@ impl Compiler<'_> {
         out: &mut Vec<Step>,
     ) {
         macro_rules! sampler {
-            ($kind:ident, $own:expr) => {{
+            ($kind:ident, $own:expr, $wrap:expr) => {{
                 let kind = stringify!($kind);
                 let place = Place { kind, path: path.key(kind), scope };
-                let own = self.$kind($own, &place);
+                let own = $wrap(self.$kind($own, &place));
                 let sampler = self.sampler(&place, $own.common(), own, connections);
                 out.extend(sampler.map(|sampler| Step::Sampler(Box::new(sampler))));
             }};
         }
         match step {
-            plan::Step::Open(own) => sampler!(open, own),
-            plan::Step::RequestResponse(own) => sampler!(request_response, own),
-            plan::Step::SingleWrite(own) => sampler!(single_write, own),
-            plan::Step::SingleRead(own) => sampler!(single_read, own),
-            plan::Step::PingPong(own) => sampler!(ping_pong, own),
-            plan::Step::Close(own) => sampler!(close, own),
+            plan::Step::Open(own) => sampler!(open, own, identity),
+            plan::Step::RequestResponse(own) => sampler!(request_response, own, identity),
+            plan::Step::SingleWrite(own) => sampler!(single_write, own, identity),
+            plan::Step::SingleRead(own) => sampler!(single_read, own, Some),
+            plan::Step::PingPong(own) => sampler!(ping_pong, own, Some),
+            plan::Step::Close(own) => sampler!(close, own, Some),
             plan::Step::Pause(pause) => {
                 out.extend(self.pause(pause, &path.key("pause")).map(Step::Pause));
             }
@@ -71,14 +72,12 @@ impl Compiler<'_> {
                 let path = path.key("loop");
                 let scope =
                     self.inner_scope(scope, &path, own.defaults.as_ref(), own.on_error.as_ref());
-                let times = match &own.times {
-                    Some(times) => self.setting(times, &path.key("times")),
-                    None => {
-                        let problem = Problem::error(&path, "`loop` has no `times`").at(At::Key);
-                        self.note(problem.help("write `times: 10`, or `times: forever`"));
-                        None
-                    }
-                };
+                let times =
+                    own.times.as_ref().and_then(|times| self.setting(times, &path.key("times")));
+                if own.times.is_none() {
+                    let problem = Problem::error(&path, "`loop` has no `times`").at(At::Key);
+                    self.note(problem.help("write `times: 10`, or `times: forever`"));
+                }
                 let steps = self.steps(&own.steps, &path, &scope, connections);
                 out.extend(times.map(|times| Step::Loop(Loop { times, steps })));
             }

@@ -101,12 +101,16 @@ fn scheme(url: &str, path: &Path) -> Option<Problem> {
         return Some(Problem::error(path, "`wss://` is not in this version").at(At::Value));
     }
     let problem = Problem::error(path, "`url` must start with `ws://` or `wss://`");
-    for (wrong, label, right) in [
-        ("http://", "this is an HTTP address", "ws://"),
-        ("https://", "this is an HTTPS address", "wss://"),
-    ] {
+    for (wrong, label) in
+        [("http://", "this is an HTTP address"), ("https://", "this is an HTTPS address")]
+    {
         if let Some(rest) = url.strip_prefix(wrong) {
-            return Some(problem.label(label).help(format!("write `{right}{rest}`")));
+            let rest = if rest.is_empty() { "…" } else { rest };
+            let help = match wrong {
+                "http://" => format!("write `ws://{rest}`"),
+                _ => format!("write `ws://{rest}`; `wss://` is not in this version"),
+            };
+            return Some(problem.label(label).help(help));
         }
     }
     Some(match url {

@@ -175,7 +175,7 @@ impl Compiler<'_> {
 }
 
 /// What `${…}` can name.
-fn is_variable_name(name: &str) -> bool {
+pub(super) fn is_variable_name(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with("__")
         && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))

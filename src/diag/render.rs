@@ -216,7 +216,7 @@ error: `url` must start with `ws://` or `wss://`
         };
         let text = "warning: 2,000 threads start within 1 s\n  \
             = help: `ramp_up: 20s` would start 100 a second\n";
-        assert_eq!(rendered(&[warning.clone()]), text);
+        assert_eq!(rendered(std::slice::from_ref(&warning)), text);
         assert_eq!(rendered(&[warning.clone(), warning]), format!("{text}\n{text}"));
     }
 

@@ -2,7 +2,7 @@
 //! one line, its position. This is what lets `send: 007` send `007`, `1.10` keep its zero in JSON,
 //! and an error point at a value without reading the file again.
 //!
-//! serde_yaml gives either the kind of a scalar (`deserialize_any`, which has lost `1.10`) or its
+//! `serde_yaml` gives either the kind of a scalar (`deserialize_any`, which has lost `1.10`) or its
 //! text (`deserialize_str`, which must know that it is a scalar). So the document is walked twice:
 //! for the kinds of all values in document order, then, told by them, for the texts. Text that is
 //! borrowed from the source says where it stands. Aliases are replaced by what they stand for, within
@@ -53,7 +53,7 @@ pub(crate) struct Key {
     pub(crate) text: String,
 }
 
-/// Markers in the errors of the two walks, told apart from the errors of serde_yaml in
+/// Markers in the errors of the two walks, told apart from the errors of `serde_yaml` in
 /// [`crate::plan::syntax`].
 pub(crate) mod problem {
     pub(crate) const TAG: &str = "\u{1}tag";
@@ -319,5 +319,77 @@ impl<'de> Visitor<'de> for TextVisitor<'_> {
             .checked_sub(self.source.as_ptr() as usize)
             .filter(|&start| self.source.get(start..start + text.len()) == Some(text));
         Ok(Key { start, text: text.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Kind and text of all scalars, in order.
+    fn scalars(source: &str) -> Vec<(ScalarKind, String)> {
+        fn collect(node: &Node, found: &mut Vec<(ScalarKind, String)>) {
+            match &node.value {
+                Value::Scalar { kind, text } => found.push((*kind, text.clone())),
+                Value::List(elements) => elements.iter().for_each(|node| collect(node, found)),
+                Value::Map(entries) => entries.iter().for_each(|(_, node)| collect(node, found)),
+            }
+        }
+        let mut found = Vec::new();
+        collect(&read(source).unwrap().0, &mut found);
+        found
+    }
+
+    #[test]
+    fn scalars_keep_their_text_and_know_their_kind() {
+        for (written, kind, text) in [
+            ("007", ScalarKind::Text, "007"),
+            ("1.10", ScalarKind::Number, "1.10"),
+            ("'1.10'", ScalarKind::Text, "1.10"),
+            ("1e400", ScalarKind::Number, "1e400"),
+            ("\"1e400\"", ScalarKind::Text, "1e400"),
+            ("inf", ScalarKind::Text, "inf"),
+            ("infinity", ScalarKind::Text, "infinity"),
+            (
+                "123456789012345678901234567890123456789012345",
+                ScalarKind::Number,
+                "123456789012345678901234567890123456789012345",
+            ),
+            ("0x1F", ScalarKind::Number, "0x1F"),
+            ("true", ScalarKind::Flag, "true"),
+            ("yes", ScalarKind::Text, "yes"),
+            ("~", ScalarKind::Null, "~"),
+            ("", ScalarKind::Null, ""),
+            ("''", ScalarKind::Text, ""),
+            ("\"a\\tb\"", ScalarKind::Text, "a\tb"),
+            ("|\n  a\n  b", ScalarKind::Text, "a\nb"),
+            ("a\n  b", ScalarKind::Text, "a b"),
+            ("!!str 5", ScalarKind::Text, "5"),
+        ] {
+            let found = scalars(&format!("x: {written}"));
+            assert_eq!(found, [(kind, text.to_owned())], "{written}");
+        }
+    }
+
+    #[test]
+    fn aliases_are_replaced_by_what_they_stand_for() {
+        let number = |text: &str| (ScalarKind::Number, text.to_owned());
+        let found = scalars("a: &a [1, &b 2.0]\nb: *a\nc: *b");
+        assert_eq!(found, ["1", "2.0", "1", "2.0", "2.0"].map(number));
+    }
+
+    #[test]
+    fn files_that_blow_up_are_refused_before_they_do() {
+        let wide = format!("a: &a [{}]\nb: [{}]", "1, ".repeat(10_000), "*a, ".repeat(10_000));
+        let text = format!("a: &a {}\nb: [{}]", "x".repeat(1 << 20), "*a, ".repeat(1_000));
+        for (source, wanted) in [
+            (wide.as_str(), problem::TOO_LARGE),
+            (text.as_str(), problem::TOO_LARGE),
+            ("a: &a [*a]", problem::TOO_DEEP),
+            ("a: &a { b: *a, c: *a }", problem::TOO_DEEP),
+        ] {
+            let error = read(source).unwrap_err().to_string();
+            assert!(error.contains(wanted), "{error}");
+        }
     }
 }

@@ -27,7 +27,7 @@ pub enum At {
 /// A value that does not have the shape its key wants.
 #[derive(Debug)]
 pub(crate) struct ShapeError {
-    /// `None` until the reader that met it fills it in.
+    /// `None` until a reader notes it.
     pub(crate) path: Option<Path>,
     pub(crate) at: At,
     pub(crate) title: String,
@@ -40,7 +40,7 @@ impl ShapeError {
         Self { path: None, at: At::Value, title: title.into(), label: String::new(), help: None }
     }
 
-    /// Stands for an error that is among the problems already.
+    /// Stands for an error that is among the problems already, on the way out of serde.
     pub(crate) fn noted() -> Self {
         Self::new("")
     }

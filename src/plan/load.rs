@@ -38,7 +38,7 @@ pub struct Loaded {
 /// Reads a plan from its file. Fails with everything that is wrong with the file or with the shape
 /// of the plan in it, at most 20 errors in the order of their places.
 pub fn load(path: &FilePath) -> Result<Loaded, Vec<Diagnostic>> {
-    let source = read_text(path).map_err(|error| vec![error])?;
+    let source = read_text(path).map_err(|error| vec![*error])?;
     parse(path, source)
 }
 
@@ -135,6 +135,8 @@ fn in_order(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let place = diagnostic.place.as_ref();
         (place.is_none(), place.map(|place| (place.line, place.column)))
     });
+    // A mistake behind an anchor is met at each of its aliases.
+    diagnostics.dedup_by(|later, earlier| later.place.is_some() && later == earlier);
     let more = diagnostics.len().saturating_sub(MAX_SHOWN);
     if more > 0 {
         diagnostics.truncate(MAX_SHOWN);
@@ -161,44 +163,43 @@ fn without_place(title: String, help: &str) -> Diagnostic {
     }
 }
 
-fn read_text(path: &FilePath) -> Result<String, Diagnostic> {
+fn read_text(path: &FilePath) -> Result<String, Box<Diagnostic>> {
     let name = path.display();
-    let failed = |error: &io::Error| match error.kind() {
-        io::ErrorKind::NotFound => {
-            without_place(format!("there is no file `{name}`"), "check the path of the plan")
-        }
-        io::ErrorKind::IsADirectory => is_a_directory(path),
-        _ => {
-            let reason = plain_reason(error);
-            without_place(format!("failed to read `{name}`: {reason}"), "check its permissions")
-        }
+    let failed = |error: &io::Error| {
+        Box::new(match error.kind() {
+            io::ErrorKind::NotFound => {
+                without_place(format!("there is no file `{name}`"), "check the path of the plan")
+            }
+            io::ErrorKind::IsADirectory => is_a_directory(path),
+            _ => {
+                let reason = plain_reason(error);
+                let title = format!("failed to read `{name}`: {reason}");
+                without_place(title, "check its permissions")
+            }
+        })
     };
     let file = fs_err::File::open(path).map_err(|error| failed(&error))?;
     if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-        return Err(is_a_directory(path));
+        return Err(Box::new(is_a_directory(path)));
     }
     let mut bytes = Vec::new();
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| failed(&error))?;
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(without_place(
+        return Err(Box::new(without_place(
             format!("`{name}` is larger than 8 MiB"),
             "a plan is a text of some kilobytes; is this the right file?",
-        ));
+        )));
     }
-    String::from_utf8(bytes).map_err(|error| not_utf8(path, &error))
+    String::from_utf8(bytes).map_err(|error| Box::new(not_utf8(path, &error)))
 }
 
 /// The system's words without the path, which the title has already.
 fn plain_reason(error: &io::Error) -> String {
-    match error.raw_os_error() {
-        Some(code) => io::Error::from_raw_os_error(code).to_string(),
-        // fs_err says "failed to open file `x`: reason".
-        None => {
-            let text = std::error::Error::source(error)
-                .map_or_else(|| error.to_string(), ToString::to_string);
-            text.rsplit("`: ").next().unwrap_or(&text).to_owned()
-        }
+    if let Some(code) = error.raw_os_error() {
+        return io::Error::from_raw_os_error(code).to_string();
     }
+    // The error of fs_err has the system's as its source.
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 fn is_a_directory(path: &FilePath) -> Diagnostic {

@@ -23,6 +23,8 @@ mod thread_group;
 pub use assertion::{Check, JsonCheck};
 pub use error::At;
 pub use json::Json;
+#[cfg(test)]
+pub(crate) use load::parse;
 pub use load::{Loaded, load};
 pub use path::{Path, Segment};
 pub use problem::Problem;

@@ -25,10 +25,11 @@ pub(crate) struct Span {
 /// The place of a span, cut at the end of its first line.
 pub(crate) fn place(file: &FilePath, source: &str, span: Span) -> Place {
     let start = floor_char(source, span.start);
-    let line_start = source[..start].rfind('\n').map_or(0, |end| end + 1);
+    let bom = source.len() - source.trim_start_matches('\u{feff}').len();
+    let line_start = source[..start].rfind('\n').map_or_else(|| bom.min(start), |end| end + 1);
     let line_end = source[start..].find('\n').map_or(source.len(), |end| start + end);
-    let line = source[line_start..line_end].trim_end_matches('\r').trim_start_matches('\u{feff}');
-    let before = source[line_start..start].trim_start_matches('\u{feff}');
+    let line = source[line_start..line_end].trim_end_matches('\r');
+    let before = &source[line_start..start];
     let end = floor_char(source, span.start.saturating_add(span.length).min(line_end)).max(start);
     Place {
         file: file.to_owned(),
@@ -47,7 +48,7 @@ fn floor_char(source: &str, mut index: usize) -> usize {
     index
 }
 
-/// The byte offset of a line and column as serde_yaml counts them: both from 1, in characters.
+/// The byte offset of a line and column as `serde_yaml` counts them: both from 1, in characters.
 pub(crate) fn offset(source: &str, line: usize, column: usize) -> usize {
     let bom = source.len() - source.trim_start_matches('\u{feff}').len();
     let mut start = bom;
@@ -272,5 +273,100 @@ impl Visitor<'_> for Nothing {
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("nothing")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::document;
+
+    /// Line, column and underlined text of a part of the value at `path`.
+    fn found(source: &str, path: &Path, at: At) -> (usize, usize, String) {
+        let (root, _) = document::read(source).unwrap();
+        let place = place(FilePath::new("x"), source, find(source, &root, path, at));
+        let text = place.text.chars().skip(place.column - 1).take(place.length).collect();
+        (place.line, place.column, text)
+    }
+
+    fn path(keys: &str) -> Path {
+        keys.split('.').fold(Path::root(), |path, segment| match segment.parse() {
+            Ok(index) => path.index(index),
+            Err(_) => path.key(segment.to_owned()),
+        })
+    }
+
+    const SOURCE: &str = "\
+a: plain
+b: 'quo ted'
+c: \"esc\\taped ${x} ${x}\"
+d: |-
+  block ${x}
+  é ${x} ${y}
+e: {}
+f: [1, [2, 'zwei']]
+\"g\\x20h\": { i: &j jot }
+k: *j
+日本: { 語: x }
+l:
+m: &n
+  - o: p
+q: *n
+";
+
+    #[test]
+    fn values_and_keys_are_found_wherever_they_stand() {
+        for (keys, at, line, column, text) in [
+            ("a", At::Value, 1, 4, "plain"),
+            ("a", At::Key, 1, 1, "a"),
+            ("b", At::Value, 2, 5, "quo ted"),
+            ("c", At::Value, 3, 4, "\"esc\\taped ${x} ${x}\""),
+            ("d", At::Value, 4, 4, "|-"),
+            ("e", At::Value, 7, 1, "e"),
+            ("f.1.1", At::Value, 8, 13, "zwei"),
+            ("f.1", At::Value, 8, 9, "2"),
+            ("g h", At::Key, 9, 1, "\"g\\x20h\": { i: &j jot }"),
+            ("g h.i", At::Value, 9, 19, "jot"),
+            ("k", At::Value, 9, 19, "jot"),
+            ("k", At::Key, 10, 1, "k"),
+            ("日本.語", At::Value, 11, 10, "x"),
+            ("l", At::Value, 12, 1, "l"),
+            ("q.0.o", At::Value, 14, 8, "p"),
+            ("q.0", At::Value, 14, 5, "o"),
+            // A setting that is not there, and a text that stands for a map.
+            ("g h.z", At::Key, 9, 1, "\"g\\x20h\": { i: &j jot }"),
+            ("a.main.0", At::Value, 1, 4, "plain"),
+        ] {
+            let (line, column) = (line, column);
+            assert_eq!(found(SOURCE, &path(keys), at), (line, column, text.to_owned()), "{keys}");
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_text_is_found_even_where_the_text_is_not_as_written() {
+        let within = |text: &str, part: &str, nth: usize| {
+            let (start, _) = text.match_indices(part).nth(nth).unwrap();
+            At::Within { start, length: part.len() }
+        };
+        let block = "block ${x}\né ${x} ${y}";
+        for (keys, at, line, column) in [
+            ("b", within("quo ted", "ted", 0), 2, 9),
+            ("c", within("esc\taped ${x} ${x}", "${x}", 1), 3, 20),
+            ("d", within(block, "${x}", 0), 5, 9),
+            ("d", within(block, "${x}", 1), 6, 5),
+            ("d", within(block, "${y}", 0), 6, 10),
+        ] {
+            let (found_line, found_column, text) = found(SOURCE, &path(keys), at);
+            assert_eq!((found_line, found_column), (line, column), "{keys}");
+            assert!(text.starts_with("${") || text == "ted", "{text}");
+        }
+    }
+
+    #[test]
+    fn line_ends_and_byte_order_marks_do_not_shift_places() {
+        let source = format!("\u{feff}{}", SOURCE.replace('\n', "\r\n"));
+        assert_eq!(found(&source, &path("a"), At::Value), (1, 4, "plain".to_owned()));
+        assert_eq!(found(&source, &path("d"), At::Value), (4, 4, "|-".to_owned()));
+        assert_eq!(found(&source, &path("l"), At::Value), (12, 1, "l".to_owned()));
     }
 }

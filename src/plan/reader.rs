@@ -42,10 +42,19 @@ pub(crate) fn read<T: de::DeserializeOwned>(
     match T::deserialize(Reader { node: root, path: Path::root(), problems }) {
         Ok(value) => Some(value),
         Err(error) => {
-            problems.borrow_mut().push(error);
+            note(problems, error, &Path::root(), At::Value);
             None
         }
     }
+}
+
+/// Adds an error to the problems, with its place if it has none yet. What is returned says only that
+/// something is wrong: the innermost reader notes, the others pass on.
+fn note(problems: &RefCell<Vec<ShapeError>>, error: ShapeError, path: &Path, at: At) -> ShapeError {
+    if !error.is_noted() {
+        problems.borrow_mut().push(error.at(path, at));
+    }
+    ShapeError::noted()
 }
 
 struct Reader<'n> {
@@ -94,7 +103,7 @@ impl<'n> Reader<'n> {
                 })
             }
         };
-        result.map_err(|error| error.at(&self.path, At::Value))
+        result.map_err(|error| note(self.problems, error, &self.path, At::Value))
     }
 
     /// `fields`: the keys that are known; `None` where any key is.
@@ -113,7 +122,7 @@ impl<'n> Reader<'n> {
             }),
             None => Err(ShapeError::invalid_type(self.found(), &"settings (`key: value`)")),
         };
-        result.map_err(|error| error.at(&self.path, At::Value))
+        result.map_err(|error| note(self.problems, error, &self.path, At::Value))
     }
 
     fn visit_elements<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ShapeError> {
@@ -128,7 +137,9 @@ impl<'n> Reader<'n> {
             path: &self.path,
             problems: self.problems,
         };
-        visitor.visit_seq(elements).map_err(|error| error.at(&self.path, At::Value))
+        visitor
+            .visit_seq(elements)
+            .map_err(|error| note(self.problems, error, &self.path, At::Value))
     }
 }
 
@@ -136,7 +147,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     type Error = ShapeError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ShapeError> {
-        let path = self.path.clone();
+        let (path, problems) = (self.path.clone(), self.problems);
         match &self.node.value {
             Value::Scalar { kind: ScalarKind::Null, .. } => visitor.visit_unit(),
             Value::Scalar { kind: ScalarKind::Flag, text } => {
@@ -148,7 +159,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
             Value::List(_) => self.visit_elements(visitor),
             Value::Map(_) => self.visit_entries(None, visitor),
         }
-        .map_err(|error| error.at(&path, At::Value))
+        .map_err(|error| note(problems, error, &path, At::Value))
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ShapeError> {
@@ -189,16 +200,14 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     ) -> Result<V::Value, ShapeError> {
         let what = if name == "Step" { "step" } else { "check" };
         let (kind, content, at) =
-            one_kind(self.node, what, variants).map_err(|(key, error)| match key {
-                Some(key) => error.at(&self.path.key(key), At::Key),
-                None => error.at(&self.path, At::Value),
+            one_kind(self.node, what, variants).map_err(|problem| match *problem {
+                (Some(key), error) => note(self.problems, error, &self.path.key(key), At::Key),
+                (None, error) => note(self.problems, error, &self.path, At::Value),
             })?;
-        let path = match at {
-            At::Key => self.path.key(kind.to_owned()),
-            _ => self.path.clone(),
-        };
+        let path = self.path.key(kind.to_owned());
         if !variants.contains(&kind) {
-            return Err(keys::unknown_kind(what, kind, variants).at(&path, at));
+            let error = keys::unknown_kind(what, kind, variants);
+            return Err(note(self.problems, error, &path, at));
         }
         visitor.visit_enum(Variant {
             kind,
@@ -213,12 +222,12 @@ impl<'de> Deserializer<'de> for Reader<'_> {
 }
 
 /// The kind of a step or check and its settings, or the key at which it is not one.
-type OneKind<'n> = Result<(&'n str, &'n Node, At), (Option<String>, ShapeError)>;
+type OneKind<'n> = Result<(&'n str, &'n Node, At), Box<(Option<String>, ShapeError)>>;
 
 fn one_kind<'n>(node: &'n Node, what: &str, variants: &[&str]) -> OneKind<'n> {
     let expected = |found: &str| {
         let error = ShapeError::new(format!("expected a {what}, found {found}"));
-        Err((None, error.help(format!("write `- {}: …`", variants[0]))))
+        Err(Box::new((None, error.help(format!("write `- {}: …`", variants[0])))))
     };
     match &node.value {
         Value::Scalar { kind: ScalarKind::Null, .. } => expected("nothing"),
@@ -237,7 +246,7 @@ fn one_kind<'n>(node: &'n Node, what: &str, variants: &[&str]) -> OneKind<'n> {
                 } else {
                     format!("indent `{second}` two more spaces, so that it is below `{first}`")
                 };
-                Err((Some(second.clone()), error.help(help)))
+                Err(Box::new((Some(second.clone()), error.help(help))))
             }
         },
     }
@@ -248,7 +257,7 @@ struct Variant<'n> {
     reader: Reader<'n>,
 }
 
-impl<'de, 'n> EnumAccess<'de> for Variant<'n> {
+impl<'de> EnumAccess<'de> for Variant<'_> {
     type Error = ShapeError;
     type Variant = Self;
 
@@ -349,7 +358,7 @@ impl<'de> MapAccess<'de> for Entries<'_, '_> {
     }
 }
 
-/// The elements of a list; bad ones are noted and passed over.
+/// The elements of a list.
 struct Elements<'n, 'p> {
     left: std::iter::Enumerate<std::slice::Iter<'n, Node>>,
     /// Whether the plan has a list there, and not one item in its place.
@@ -367,13 +376,7 @@ impl<'de> SeqAccess<'de> for Elements<'_, '_> {
     ) -> Result<Option<T::Value>, ShapeError> {
         let Some((index, node)) = self.left.next() else { return Ok(None) };
         let path = if self.brackets { self.path.index(index) } else { self.path.clone() };
-        match seed.deserialize(Reader { node, path, problems: self.problems }) {
-            Ok(element) => Ok(Some(element)),
-            // Noted here, so that a `List` can go on with the next element.
-            Err(error) => {
-                self.problems.borrow_mut().push(error);
-                Err(ShapeError::noted())
-            }
-        }
+        // A `List` goes on with the next element if this one fails.
+        seed.deserialize(Reader { node, path, problems: self.problems }).map(Some)
     }
 }

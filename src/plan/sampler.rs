@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::plan::assertion::Check;
 use crate::plan::json::Json;
 use crate::plan::setting::{
-    Count, Entries, Flag, List, Removable, Setting, Size, Text, Time, Word,
+    Count, Entries, Flag, List, Removable, Setting, Size, Text, Time, Word, given,
 };
 
 /// What all samplers share, borrowed from one of them.
@@ -37,18 +37,27 @@ macro_rules! samplers {
         #[serde(deny_unknown_fields)]
         pub struct $name {
             /// The row's label; the kind of the step where there is none.
+            #[serde(default, deserialize_with = "given")]
             pub name: Option<Setting<Text>>,
             /// The name of the connection, `main` where there is none.
+            #[serde(default, deserialize_with = "given")]
             pub connection: Option<Setting<Text>>,
-            $($(#[$field_doc])* pub $field: Option<$type>,)*
+            $(
+                $(#[$field_doc])*
+                #[serde(default, deserialize_with = "given")]
+                pub $field: Option<$type>,
+            )*
             /// How long an answer may take, from the moment the request is written.
+            #[serde(default, deserialize_with = "given")]
             pub read_timeout: Option<Setting<Time>>,
             /// How long the kernel may take to accept the frame.
+            #[serde(default, deserialize_with = "given")]
             pub write_timeout: Option<Setting<Time>>,
             /// What must hold for the sample to pass.
             #[serde(default)]
             pub assert: List<Check>,
             /// What a failure does.
+            #[serde(default, deserialize_with = "given")]
             pub on_error: Option<Setting<Word>>,
         }
 
@@ -139,10 +148,13 @@ samplers! {
 #[serde(deny_unknown_fields)]
 pub struct Inbox {
     /// Number of messages.
+    #[serde(default, deserialize_with = "given")]
     pub messages: Option<Removable<Setting<Count>>>,
     /// Bytes of all messages together.
+    #[serde(default, deserialize_with = "given")]
     pub bytes: Option<Removable<Setting<Size>>>,
     /// `drop_oldest`, `wait` or `fail`.
+    #[serde(default, deserialize_with = "given")]
     pub when_full: Option<Removable<Setting<Word>>>,
 }
 
@@ -151,40 +163,57 @@ pub struct Inbox {
 #[serde(deny_unknown_fields)]
 pub struct Defaults {
     /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
     pub url: Option<Setting<Text>>,
     /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
     pub path: Option<Setting<Text>>,
     /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
     pub connect_timeout: Option<Setting<Time>>,
     /// See [`Open`]; merges with the outer scope's.
+    #[serde(default, deserialize_with = "given")]
     pub headers: Option<Entries<Removable<Setting<Text>>>>,
     /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
     pub max_message_size: Option<Setting<Size>>,
     /// See [`Open`]; merges with the outer scope's.
+    #[serde(default, deserialize_with = "given")]
     pub inbox: Option<Inbox>,
     /// The name of the connection of all samplers.
+    #[serde(default, deserialize_with = "given")]
     pub connection: Option<Setting<Text>>,
     /// Of all samplers.
+    #[serde(default, deserialize_with = "given")]
     pub read_timeout: Option<Setting<Time>>,
     /// Of all samplers.
+    #[serde(default, deserialize_with = "given")]
     pub write_timeout: Option<Setting<Time>>,
     /// See [`RequestResponse`] and [`SingleRead`].
+    #[serde(default, deserialize_with = "given")]
     pub expect: Option<Setting<Word>>,
     /// See [`SingleRead`].
+    #[serde(default, deserialize_with = "given")]
     pub optional: Option<Setting<Flag>>,
     /// See [`PingPong`].
+    #[serde(default, deserialize_with = "given")]
     pub payload: Option<Setting<Text>>,
     /// See [`PingPong`].
+    #[serde(default, deserialize_with = "given")]
     pub kind: Option<Setting<Word>>,
     /// See [`Close`].
+    #[serde(default, deserialize_with = "given")]
     pub status: Option<Setting<Count>>,
     /// See [`Close`].
+    #[serde(default, deserialize_with = "given")]
     pub reason: Option<Setting<Text>>,
     /// See [`Close`].
+    #[serde(default, deserialize_with = "given")]
     pub expect_status: Option<List<Setting<Count>>>,
     /// Adds up with the outer scope's; reaches the samplers that it can apply to.
     #[serde(default)]
     pub assert: List<Check>,
     /// Of all samplers.
+    #[serde(default, deserialize_with = "given")]
     pub on_error: Option<Setting<Word>>,
 }

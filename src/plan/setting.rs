@@ -154,6 +154,15 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for EntriesVisitor<T> {
     }
 }
 
+/// Reads a field of its own: a bad value leaves the field out, so that the other fields are looked at
+/// too. The reader has noted the error, and the plan is refused.
+#[expect(clippy::unnecessary_wraps, reason = "the signature is serde's")]
+pub(super) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    Ok(T::deserialize(deserializer).ok())
+}
+
 /// A list of which a bad element does not hide the others: the reader notes the error, and the list
 /// goes on without the element.
 #[derive(Debug)]

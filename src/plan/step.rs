@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::plan::sampler::{
     Close, Defaults, Open, PingPong, RequestResponse, SingleRead, SingleWrite,
 };
-use crate::plan::setting::{List, Passes, Setting, Time, Word};
+use crate::plan::setting::{List, Passes, Setting, Time, Word, given};
 
 /// One step: a map with one key, its kind.
 #[derive(Debug, Deserialize)]
@@ -36,10 +36,13 @@ pub enum Step {
 #[serde(deny_unknown_fields)]
 pub struct Loop {
     /// Number of passes, or `forever`.
+    #[serde(default, deserialize_with = "given")]
     pub times: Option<Setting<Passes>>,
     /// Settings of the samplers below.
+    #[serde(default, deserialize_with = "given")]
     pub defaults: Option<Defaults>,
     /// What a failure of a sampler below does.
+    #[serde(default, deserialize_with = "given")]
     pub on_error: Option<Setting<Word>>,
     /// What each pass does.
     #[serde(default)]
@@ -51,8 +54,10 @@ pub struct Loop {
 #[serde(deny_unknown_fields)]
 pub struct Block {
     /// Settings of the samplers below.
+    #[serde(default, deserialize_with = "given")]
     pub defaults: Option<Defaults>,
     /// What a failure of a sampler below does.
+    #[serde(default, deserialize_with = "given")]
     pub on_error: Option<Setting<Word>>,
     /// What it does.
     #[serde(default)]
@@ -64,7 +69,9 @@ pub struct Block {
 #[serde(deny_unknown_fields)]
 pub struct Pause {
     /// Always as long.
+    #[serde(default, deserialize_with = "given")]
     pub constant: Option<Setting<Time>>,
     /// Evenly distributed between two durations.
+    #[serde(default, deserialize_with = "given")]
     pub uniform: Option<List<Setting<Time>>>,
 }

@@ -22,7 +22,9 @@ pub(crate) fn diagnostic(file: &FilePath, source: &str, error: &serde_yaml::Erro
         .location()
         .map_or(0, |mark| offset(source, mark.line(), mark.column()))
         .min(source.len());
-    let start = control_character(&message, source).unwrap_or(start);
+    let start = control_character(&message, source)
+        .or_else(|| open_quote(&message, source))
+        .unwrap_or(start);
     let (title, label, help) = words(&message, source, start);
     let length = source[start..].split(char::is_whitespace).next().map_or(1, str::len);
     let span = if label.is_empty() { Span { start, length: 1 } } else { Span { start, length } };
@@ -94,6 +96,13 @@ fn second_document(file: &FilePath, source: &str) -> Diagnostic {
     }
 }
 
+/// Where a quoted text begins that has no end: the end of the file helps nobody.
+fn open_quote(message: &str, source: &str) -> Option<usize> {
+    let (_, mark) = message.split_once("while scanning a quoted scalar at line ")?;
+    let (line, column) = mark.split_once(" column ")?;
+    Some(offset(source, line.parse().ok()?, column.parse().ok()?).min(source.len()))
+}
+
 /// libyaml gives such a character's position in bytes, and no mark.
 fn control_character(message: &str, source: &str) -> Option<usize> {
     if !message.starts_with("control characters are not allowed") {
@@ -151,13 +160,11 @@ fn words(message: &str, source: &str, start: usize) -> Words {
             "write `'${name}'`, or put the value on a line of its own",
         );
     }
+    if message.contains("found a tab character that violates indentation") {
+        return text("a tab in the indentation", "", "indent with spaces");
+    }
     if message.starts_with("mapping values are not allowed in this context") {
-        return text(
-            "a second `: ` on one line",
-            "",
-            "quote the value if it holds `: `, or put the second key on a line of its own, indented \
-             further; a line that should be a key beside the one above must be indented as that is",
-        );
+        return colon(line, start - line_start);
     }
     if message.starts_with("control characters are not allowed") {
         return text("a control character", "", "remove it, or write it as an escape: \"\\x07\"");
@@ -192,20 +199,49 @@ fn cannot_start(rest: &str) -> Words {
     }
 }
 
+/// A `: ` where no key can be, at this byte of its line.
+fn colon(line: &str, at: usize) -> Words {
+    match line.get(..at).and_then(|before| before.split_once(": ")) {
+        Some((_, value)) => {
+            let value = format!("{value}{}", &line[at..]);
+            let value = value.trim();
+            let quoted = if value.contains('\'') || value.chars().count() > 40 {
+                "quote the value".to_owned()
+            } else {
+                format!("quote the value, `'{value}'`")
+            };
+            let help = format!("{quoted}, or put the second key on a line of its own");
+            ("a second `: ` on one line".to_owned(), "", Some(help))
+        }
+        None => (
+            "this key is indented further than the one above it, which has a value".to_owned(),
+            "",
+            Some("indent keys that belong together alike".to_owned()),
+        ),
+    }
+}
+
 /// Everything else the parser says, without its own account of the place.
 fn syntax(message: &str) -> Words {
     let (what, context) = message.split_once(", ").unwrap_or((message, ""));
     let what = what.split(" at line ").next().unwrap_or(what);
-    let context = context.split(" at line ").next().unwrap_or(context);
+    let (context, opened) = context.split_once(" at line ").unwrap_or((context, ""));
+    let opened = opened.split(' ').next().filter(|line| !line.is_empty());
     let within = if context.is_empty() { String::new() } else { format!(" {context}") };
     let help = if message.contains("flow mapping") || message.contains("flow sequence") {
-        "close every `{` and `[`, and put commas between the entries"
+        let bracket = if message.contains("flow mapping") { '{' } else { '[' };
+        match opened {
+            Some(line) => {
+                format!("close the `{bracket}` of line {line}, or put a comma before this")
+            }
+            None => format!("close every `{bracket}`, and put commas between the entries"),
+        }
     } else if message.contains("quoted scalar") {
-        "close the quotes"
+        "close the quotes".to_owned()
     } else if message.contains("block mapping") || message.contains("block collection") {
-        "look at the indentation of this line and the lines above"
+        "look at the indentation of this line and the lines above".to_owned()
     } else {
-        "see whether the text must be quoted"
+        "see whether the text must be quoted".to_owned()
     };
-    (format!("not valid YAML: {what}{within}"), "", Some(help.to_owned()))
+    (format!("not valid YAML: {what}{within}"), "", Some(help))
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::plan::sampler::Defaults;
-use crate::plan::setting::{Count, Entries, List, Passes, Setting, Text, Time, Word};
+use crate::plan::setting::{Count, Entries, List, Passes, Setting, Text, Time, Word, given};
 use crate::plan::step::Step;
 
 /// A whole plan.
@@ -11,11 +11,13 @@ use crate::plan::step::Step;
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// What the plan is called in reports; the file's name where there is none.
+    #[serde(default, deserialize_with = "given")]
     pub name: Option<Setting<Text>>,
     /// Variables, evaluated for each thread when it starts, in order.
     #[serde(default)]
     pub variables: Entries<Setting<Text>>,
     /// Settings of all samplers.
+    #[serde(default, deserialize_with = "given")]
     pub defaults: Option<Defaults>,
     /// Who does what.
     #[serde(default)]
@@ -27,20 +29,28 @@ pub struct Plan {
 #[serde(deny_unknown_fields)]
 pub struct ThreadGroup {
     /// What it is called in the rows.
+    #[serde(default, deserialize_with = "given")]
     pub name: Option<Setting<Text>>,
     /// Number of virtual threads, from 1 to 1,000,000; 1 where there is none.
+    #[serde(default, deserialize_with = "given")]
     pub threads: Option<Setting<Count>>,
     /// Time over which the threads start.
+    #[serde(default, deserialize_with = "given")]
     pub ramp_up: Option<Setting<Time>>,
     /// Time before the first thread starts.
+    #[serde(default, deserialize_with = "given")]
     pub delay: Option<Setting<Time>>,
     /// Iterations of each thread, or `forever`.
+    #[serde(default, deserialize_with = "given")]
     pub loops: Option<Setting<Passes>>,
     /// Time after which no new step starts.
+    #[serde(default, deserialize_with = "given")]
     pub duration: Option<Setting<Time>>,
     /// Settings of the group's samplers.
+    #[serde(default, deserialize_with = "given")]
     pub defaults: Option<Defaults>,
     /// What a failure of a sampler does.
+    #[serde(default, deserialize_with = "given")]
     pub on_error: Option<Setting<Word>>,
     /// What each iteration does.
     #[serde(default)]

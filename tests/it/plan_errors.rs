@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use proptest::prelude::*;
 use wsmeter::compile::{Properties, compile};
 use wsmeter::diag::{Diagnostic, render};
 use wsmeter::plan::load;
@@ -89,4 +90,44 @@ fn files_that_are_no_plans_are_named_with_a_reason() {
     }
     let place = diagnostics(&latin).remove(0).place.expect("the place of the byte");
     assert_eq!((place.line, place.column), (1, 10));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]
+
+    /// Half-edited plans: whatever is in the file, the answer is a program or errors on lines that
+    /// the file has.
+    #[test]
+    fn no_plan_makes_the_reader_or_the_compiler_panic(
+        plan in 0..1_000_usize,
+        edits in prop::collection::vec((any::<prop::sample::Index>(), 0..9_usize, "\\PC{0,3}"), 1..5),
+    ) {
+        let plans = plans();
+        let mut source = fs_err::read_to_string(&plans[plan % plans.len()]).expect("a fixture");
+        for (at, cut, added) in edits {
+            let mut start = at.index(source.len() + 1);
+            while !source.is_char_boundary(start) {
+                start -= 1;
+            }
+            let mut end = (start + cut).min(source.len());
+            while !source.is_char_boundary(end) {
+                end += 1;
+            }
+            let symbols = ["${", "{", "[", "- ", ": ", "\n  ", "'", "&a ", "*a"];
+            source.replace_range(start..end, &format!("{}{added}", symbols[cut]));
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("plan.yaml");
+        fs_err::write(&path, &source).expect("written");
+        let found = diagnostics(&path);
+        let mut text = String::new();
+        render(&found, true, &mut text).expect("a string takes all text");
+        for place in found.iter().filter_map(|diagnostic| diagnostic.place.as_ref()) {
+            prop_assert!(place.column <= place.text.chars().count() + 1, "{place:?}");
+            prop_assert_eq!(
+                source.trim_start_matches('\u{feff}').split('\n').nth(place.line - 1).map(|line| line.trim_end_matches('\r')),
+                Some(place.text.as_str())
+            );
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use crate::compile::compiler::{Compiler, When};
 use crate::compile::template::parse::Argument;
 use crate::compile::template::time_pattern::time_format;
+use crate::compile::variables::is_variable_name;
 use crate::diag::nearest;
 use crate::plan::{At, Path, Problem};
 use crate::program::{CounterId, CounterScope, Function, Part, Template, TimeFormat, VariableId};
@@ -59,6 +60,9 @@ pub(super) struct Call<'a> {
     pub(super) when: When,
 }
 
+/// The variable that gets a result, if any.
+struct Store(Option<VariableId>);
+
 impl Call<'_> {
     /// The parts that the call stands for: a constant or the call itself.
     pub(super) fn compile(&self, compiler: &mut Compiler<'_>) -> Option<Vec<Part>> {
@@ -76,7 +80,7 @@ impl Call<'_> {
             "__threadGroupName" => Function::ThreadGroupName,
             "__UUID" => Function::Uuid,
             "__time" => {
-                let format = self.constant(compiler, 0, "the time pattern")?.unwrap_or_default();
+                let format = self.constant(compiler, 0, "the time pattern")?;
                 let format = match time_format(&format) {
                     Ok(format) => format,
                     Err(what) => {
@@ -107,12 +111,11 @@ impl Call<'_> {
                 return self.fail(compiler, format!("`{name}` is not in this version"), "");
             }
             let names = SIGNATURES.iter().map(|signature| signature.name);
-            let help = match nearest(name, names.clone()) {
-                Some(similar) => format!("a similar function exists: `{similar}`"),
-                None => {
-                    let all: Vec<String> = names.map(|name| format!("`{name}`")).collect();
-                    format!("the functions are {}", all.join(", "))
-                }
+            let help = if let Some(similar) = nearest(name, names.clone()) {
+                format!("a similar function exists: `{similar}`")
+            } else {
+                let all: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+                format!("the functions are {}", all.join(", "))
             };
             return self.fail(compiler, format!("unknown function `{name}`"), &help);
         };
@@ -123,67 +126,68 @@ impl Call<'_> {
         let wanted = match (least, most) {
             (0, 0) => "no arguments".to_owned(),
             (0, most) => format!("at most {most} arguments"),
+            (least, most) if least + 1 == most => format!("{least} or {most} arguments"),
             (least, most) => format!("{least} to {most} arguments"),
         };
+        let optional = if usage.contains('[') { "; what is in `[ ]` may be left out" } else { "" };
         let given = self.arguments.len();
         let title = format!("`{name}` takes {wanted}, not {given}");
-        self.fail(compiler, title, &format!("write `${{{usage}}}`, parts in `[ ]` may be left out"))
+        self.fail(compiler, title, &format!("write `${{{usage}}}`{optional}"))
     }
 
-    fn argument(&self, compiler: &mut Compiler<'_>, index: usize) -> Option<Option<Template>> {
+    /// An argument; empty if it is not there. `None` if it is wrong.
+    fn argument(&self, compiler: &mut Compiler<'_>, index: usize) -> Option<Template> {
         match self.arguments.get(index) {
-            None => Some(None),
+            None => Some(Template::default()),
             Some(Argument { source, pieces }) => {
-                compiler.pieces(pieces, source, self.path, self.when).map(Some)
+                compiler.pieces(pieces, source, self.path, self.when)
             }
         }
     }
 
-    /// An argument that must not change from one execution to the next.
-    fn constant(
-        &self,
-        compiler: &mut Compiler<'_>,
-        index: usize,
-        what: &str,
-    ) -> Option<Option<String>> {
-        let Some(template) = self.argument(compiler, index)? else { return Some(None) };
-        match template.as_constant() {
-            Some(text) => Some(Some(text.to_owned())),
-            None => {
-                let title = format!("{what} of `{}` cannot hold variables", self.name);
-                self.fail(compiler, title, "only `__P` and `__property` can be used there")
-            }
+    /// An argument that must not change from one execution to the next; empty if it is not there.
+    fn constant(&self, compiler: &mut Compiler<'_>, index: usize, what: &str) -> Option<String> {
+        let template = self.argument(compiler, index)?;
+        if let Some(text) = template.as_constant() {
+            return Some(text.to_owned());
         }
+        let title = format!("{what} of `{}` cannot hold variables", self.name);
+        self.fail(compiler, title, "only `__P` and `__property` can be used there")
     }
 
-    /// The variable that also gets the result; `None` within if there is none.
-    fn store(&self, compiler: &mut Compiler<'_>, index: usize) -> Option<Option<VariableId>> {
-        let name = self.constant(compiler, index, "the variable")?.unwrap_or_default();
-        Some((!name.is_empty()).then(|| compiler.variables.stored(&name)))
+    /// The variable that also gets the result.
+    fn store(&self, compiler: &mut Compiler<'_>, index: usize) -> Option<Store> {
+        let name = self.constant(compiler, index, "the variable")?;
+        if name.is_empty() {
+            return Some(Store(None));
+        }
+        if !is_variable_name(&name) {
+            let title = format!("`{name}` is not a name for a variable");
+            return self.fail(compiler, title, "use letters, digits, `_`, `-` and `.`");
+        }
+        Some(Store(Some(compiler.variables.stored(&name))))
     }
 
     fn property(&self, compiler: &mut Compiler<'_>) -> Option<Vec<Part>> {
-        let name = self.constant(compiler, 0, "the name")?.unwrap_or_default();
+        let name = self.constant(compiler, 0, "the name")?;
         // The default is compiled even if it is not needed: a mistake in it is one with any `-J`.
         let default = self.argument(compiler, 1)?;
         if let Some(value) = compiler.properties.get(&name) {
             return Some(vec![Part::Text(value.to_owned())]);
         }
-        match default {
-            Some(default) => Some(default.parts),
-            None => {
-                let title = format!("the property `{name}` is not set and has no default");
-                let call = self.name;
-                let help = format!(
-                    "set it with `-J {name}=value`, or give a default: `${{{call}({name}, value)}}`"
-                );
-                self.fail(compiler, title, &help)
-            }
+        if self.arguments.len() > 1 {
+            return Some(default.parts);
         }
+        let title = format!("the property `{name}` is not set and has no default");
+        let call = self.name;
+        let help = format!(
+            "set it with `-J {name}=value`, or give a default: `${{{call}({name}, value)}}`"
+        );
+        self.fail(compiler, title, &help)
     }
 
     fn counter(&self, compiler: &mut Compiler<'_>) -> Option<Function> {
-        let whose = self.constant(compiler, 0, "the first argument")?.unwrap_or_default();
+        let whose = self.constant(compiler, 0, "the first argument")?;
         let scope = match whose.to_ascii_lowercase().as_str() {
             "true" => CounterScope::Thread,
             "false" => CounterScope::Run,
@@ -193,29 +197,27 @@ impl Call<'_> {
                 return self.fail(compiler, title, help);
             }
         };
-        let store = self.store(compiler, 1)?;
+        let Store(store) = self.store(compiler, 1)?;
         let id = CounterId(compiler.counters);
         compiler.counters = compiler.counters.saturating_add(1);
         Some(Function::Counter { id, scope, store })
     }
 
     fn time(&self, compiler: &mut Compiler<'_>, format: TimeFormat) -> Option<Function> {
-        let store = self.store(compiler, 1)?;
+        let Store(store) = self.store(compiler, 1)?;
         Some(Function::Time { format, store })
     }
 
     fn random(&self, compiler: &mut Compiler<'_>) -> Option<Function> {
-        let min = self.argument(compiler, 0)?.unwrap_or_default();
-        let max = self.argument(compiler, 1)?.unwrap_or_default();
+        let min = self.argument(compiler, 0)?;
+        let max = self.argument(compiler, 1)?;
         let mut ends = Vec::new();
         for text in [&min, &max].into_iter().filter_map(Template::as_constant) {
-            match text.trim().parse::<i64>() {
-                Ok(end) => ends.push(end),
-                Err(_) => {
-                    let title = format!("`{text}` is not a whole number for `__Random`");
-                    return self.fail(compiler, title, "write `${__Random(1, 100)}`");
-                }
-            }
+            let Ok(end) = text.trim().parse::<i64>() else {
+                let title = format!("`{text}` is not a whole number for `__Random`");
+                return self.fail(compiler, title, "write `${__Random(1, 100)}`");
+            };
+            ends.push(end);
         }
         if let [min, max] = ends[..]
             && min > max
@@ -223,20 +225,20 @@ impl Call<'_> {
             let title = format!("the ends of `__Random` are the wrong way round: {min} > {max}");
             return self.fail(compiler, title, &format!("write `${{__Random({max}, {min})}}`"));
         }
-        let store = self.store(compiler, 2)?;
+        let Store(store) = self.store(compiler, 2)?;
         Some(Function::Random { min, max, store })
     }
 
     fn random_string(&self, compiler: &mut Compiler<'_>) -> Option<Function> {
-        let length = self.argument(compiler, 0)?.unwrap_or_default();
+        let length = self.argument(compiler, 0)?;
         if let Some(text) = length.as_constant()
             && !text.trim().parse().is_ok_and(|length: u64| length <= MAX_RANDOM_STRING)
         {
             let title = format!("`{text}` is not a length for `__RandomString`");
             return self.fail(compiler, title, "write a whole number, at most 1000000");
         }
-        let characters = self.argument(compiler, 1)?.unwrap_or_default();
-        let store = self.store(compiler, 2)?;
+        let characters = self.argument(compiler, 1)?;
+        let Store(store) = self.store(compiler, 2)?;
         Some(Function::RandomString { length, characters, store })
     }
 }

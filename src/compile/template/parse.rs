@@ -132,15 +132,6 @@ impl<'a> Parser<'a> {
         SyntaxError { start, length, title: title.into(), help: help.to_owned() }
     }
 
-    fn unclosed(&self, start: usize) -> SyntaxError {
-        SyntaxError {
-            start,
-            length: 2,
-            title: "`${` is not closed".to_owned(),
-            help: "close it with `}`, or write `\\${` for these two characters".to_owned(),
-        }
-    }
-
     /// At `${`.
     fn expression(&mut self) -> Result<Expression, SyntaxError> {
         let start = self.at;
@@ -176,7 +167,7 @@ impl<'a> Parser<'a> {
                 self.at += 1;
                 Err(self.error(start, "`${}` names no variable", "write `\\${` for a literal `${`"))
             }
-            None => Err(self.unclosed(start)),
+            None => Err(unclosed(start)),
             Some('(') => Err(self.error(
                 start,
                 format!("`{name}` is not a function"),
@@ -184,7 +175,11 @@ impl<'a> Parser<'a> {
             )),
             Some(c) => Err(self.error(
                 start,
-                format!("a variable's name cannot hold `{c}`"),
+                if self.text[..self.at].ends_with(char::is_whitespace) && !name.is_empty() {
+                    "a variable's name cannot hold a blank".to_owned()
+                } else {
+                    format!("a variable's name cannot hold `{c}`")
+                },
                 "close it with `}`, or write `\\${` for a literal `${`",
             )),
         }
@@ -205,7 +200,7 @@ impl<'a> Parser<'a> {
                 self.at += 1;
                 Ok(Content::Call { name, arguments })
             }
-            None => Err(self.unclosed(start)),
+            None => Err(unclosed(start)),
             Some(c) => Err(self.error(
                 start,
                 format!("`{c}` where `}}` should close `${{{name}`"),
@@ -239,7 +234,7 @@ impl<'a> Parser<'a> {
             self.skip_blanks();
             if !self.rest().starts_with([',', ')']) {
                 return Err(match self.peek() {
-                    None => self.unclosed(start),
+                    None => unclosed(start),
                     Some(c) => self.error(
                         source_start,
                         format!("`{c}` behind the quotes of an argument"),
@@ -282,7 +277,7 @@ impl<'a> Parser<'a> {
         let mut kept = 0;
         loop {
             match self.peek() {
-                None => return Err(self.unclosed(start)),
+                None => return Err(unclosed(start)),
                 Some(',' | ')') => break,
                 Some('}') => {
                     self.at += 1;
@@ -325,6 +320,15 @@ impl<'a> Parser<'a> {
         pieces.char(c);
         self.at += c.len_utf8();
         Ok(())
+    }
+}
+
+fn unclosed(start: usize) -> SyntaxError {
+    SyntaxError {
+        start,
+        length: 2,
+        title: "`${` is not closed".to_owned(),
+        help: "close it with `}`, or write `\\${` for these two characters".to_owned(),
     }
 }
 
@@ -382,7 +386,7 @@ mod tests {
     fn errors_point_at_what_is_wrong() {
         for (text, start, title) in [
             ("ab${c", 2, "`${` is not closed"),
-            ("é${c d}", 2, "a variable's name cannot hold `d`"),
+            ("é${c d}", 2, "a variable's name cannot hold a blank"),
             ("x${}", 1, "`${}` names no variable"),
             ("${f(x)}", 0, "`f` is not a function"),
             ("${__P(a}", 0, "the arguments are not closed"),
