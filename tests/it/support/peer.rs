@@ -79,3 +79,93 @@ impl Drop for Peer {
         self.stop();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tungstenite::{Error, Message};
+    use wsmeter::clock;
+
+    use super::*;
+    use crate::support::client::{ask, connect, socket};
+    use crate::support::peer_connection::End;
+    use crate::support::peer_frame::{CLOSE, TEXT, frame};
+
+    #[test]
+    fn a_peer_echoes_and_records_what_it_received() {
+        let peer = Peer::spawn(|client| {
+            client.accept();
+            client.echo();
+        });
+        let mut client = connect(peer.address, "/chat?room=1");
+        for length in [0, 125, 126, 70_000] {
+            let text = "x".repeat(length);
+            assert_eq!(ask(&mut client, &text), Message::text(text));
+        }
+        client.close(None).unwrap();
+        while client.read().is_ok() {}
+        let record = &peer.finish()[0];
+        assert!(record.request.starts_with("GET /chat?room=1 HTTP/1.1\r\n"));
+        assert_eq!(record.header("upgrade"), Some("websocket"));
+        let lengths: Vec<usize> = record.texts().iter().map(String::len).collect();
+        assert_eq!(lengths, [0, 125, 126, 70_000]);
+        assert_eq!(record.frames.last().unwrap().first, CLOSE);
+    }
+
+    #[test]
+    fn a_peer_serves_several_connections_at_once_and_tells_them_apart() {
+        let peer = Peer::spawn(|client| {
+            client.accept();
+            let index = client.index();
+            client.send_text(&index.to_string());
+            client.echo();
+        });
+        let mut first = connect(peer.address, "/");
+        assert_eq!(first.read().unwrap(), Message::text("0"));
+        let mut second = connect(peer.address, "/");
+        assert_eq!(second.read().unwrap(), Message::text("1"));
+        drop((first, second));
+        let ends: Vec<_> = peer.finish().iter().map(|record| record.end.unwrap().1).collect();
+        assert_eq!(ends, [End::EndOfStream; 2]);
+    }
+
+    #[test]
+    fn a_trickled_frame_arrives_whole_and_slowly() {
+        let peer = Peer::spawn(|client| {
+            client.accept();
+            client.trickle(&frame(TEXT, b"abc"), Duration::from_millis(10));
+        });
+        let mut client = connect(peer.address, "/");
+        let started = clock::now();
+        assert_eq!(client.read().unwrap(), Message::text("abc"));
+        assert!(started.elapsed() >= Duration::from_millis(40), "{:?}", started.elapsed());
+        drop(peer);
+    }
+
+    #[test]
+    fn a_reset_is_a_reset() {
+        let peer = Peer::spawn(|client| {
+            client.accept();
+            client.expect_text();
+            client.reset();
+        });
+        let mut client = connect(peer.address, "/");
+        client.send(Message::text("a")).unwrap();
+        let Err(Error::Io(error)) = client.read() else { panic!("no reset") };
+        assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
+        assert_eq!(peer.finish()[0].texts(), ["a"]);
+    }
+
+    #[test]
+    fn a_script_that_fails_fails_its_test() {
+        let peer = Peer::spawn(|client| {
+            client.accept();
+            client.expect_text();
+        });
+        drop(socket(peer.address));
+        let failure = thread::spawn(|| peer.finish()).join().unwrap_err();
+        let text = failure.downcast_ref::<String>().unwrap();
+        assert!(text.contains("no upgrade request"), "{text}");
+    }
+}
