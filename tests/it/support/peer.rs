@@ -5,12 +5,12 @@
 //! wait ends: a connection as a whole has [`PATIENCE`], after which its script panics, and
 //! [`Peer::finish`] passes that panic on to the test.
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener};
 use std::panic::resume_unwind;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 
+use socket2::{Domain, Socket, Type};
 use wsmeter::clock;
 
 use crate::support::ANY_PORT;
@@ -20,7 +20,8 @@ use crate::support::time::PATIENCE;
 /// A scripted server.
 pub(crate) struct Peer {
     address: SocketAddr,
-    stopping: Arc<AtomicBool>,
+    /// Where the connection comes from that ends accepting.
+    last: Arc<OnceLock<SocketAddr>>,
     acceptor: Option<JoinHandle<Vec<JoinHandle<Record>>>>,
 }
 
@@ -30,16 +31,17 @@ impl Peer {
     pub(crate) fn spawn(script: impl Fn(&mut PeerConnection) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind(ANY_PORT).expect("a loopback address can be listened on");
         let address = listener.local_addr().expect("a listener has an address");
-        let stopping = Arc::new(AtomicBool::new(false));
-        let stop = Arc::clone(&stopping);
+        let last = Arc::new(OnceLock::new());
+        let stop = Arc::clone(&last);
         let script = Arc::new(script);
         let acceptor = thread::spawn(move || {
             let mut connections = Vec::new();
             for stream in listener.incoming() {
-                if stop.load(Ordering::SeqCst) {
+                let stream = stream.expect("a connection can be accepted");
+                if stop.get().is_some_and(|last| stream.peer_addr().is_ok_and(|peer| peer == *last))
+                {
                     break;
                 }
-                let stream = stream.expect("a connection can be accepted");
                 let (index, script) = (connections.len(), Arc::clone(&script));
                 connections.push(thread::spawn(move || {
                     let mut connection = PeerConnection::new(index, stream, clock::now());
@@ -49,7 +51,7 @@ impl Peer {
             }
             connections
         });
-        Self { address, stopping, acceptor: Some(acceptor) }
+        Self { address, last, acceptor: Some(acceptor) }
     }
 
     /// `ws://127.0.0.1:<port>` and the path.
@@ -67,9 +69,13 @@ impl Peer {
 
     fn stop(&mut self) -> Option<Vec<JoinHandle<Record>>> {
         let acceptor = self.acceptor.take()?;
-        self.stopping.store(true, Ordering::SeqCst);
-        // Wakes the acceptor.
-        drop(TcpStream::connect_timeout(&self.address, PATIENCE));
+        // A connection of our own wakes the acceptor. It is the last in the queue, so that none that
+        // came before is left out, and it is known by its port before it is made.
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket can be made");
+        socket.bind(&ANY_PORT.into()).expect("a loopback address can be bound");
+        let own = socket.local_addr().ok().and_then(|address| address.as_socket());
+        self.last.set(own.expect("it has an address")).expect("this is done once");
+        socket.connect_timeout(&self.address.into(), PATIENCE).expect("the acceptor listens");
         acceptor.join().ok()
     }
 }
