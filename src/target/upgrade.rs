@@ -157,7 +157,8 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     let session = tokio::select! {
         biased;
         () = &mut stopped => return,
-        session = upgrade(stream, shared) => session,
+        // Boxed, so that its room is free again while the session runs.
+        session = Box::pin(upgrade(stream, shared)) => session,
     };
     let Some(mut session) = session else { return };
     let mut told = false;

@@ -216,7 +216,7 @@ fn each_violation_fails_the_connection_and_the_row_names_the_rule() {
             client.accept();
             client.expect_text();
             client.send(&bytes);
-            client.expect_end();
+            client.await_close();
         });
         expect_loss(what, &finished, "PROTOCOL_ERROR", text);
         let close = record.frames.iter().find(|frame| frame.first == CLOSE);
@@ -234,7 +234,7 @@ fn a_message_over_the_limit_is_too_large_whether_whole_or_in_fragments() {
             client.accept();
             client.expect_text();
             client.send(&bytes);
-            client.expect_end();
+            client.await_close();
         });
         expect_loss("too large", &finished, "TOO_LARGE", "max_message_size");
         let close = record.frames.iter().find(|frame| frame.first == CLOSE);

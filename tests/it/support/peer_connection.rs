@@ -195,6 +195,11 @@ impl PeerConnection {
         frame.close_code()
     }
 
+    /// The client must close, after frames of any kind.
+    pub(crate) fn await_close(&mut self) {
+        while self.expect_frame().first != CLOSE {}
+    }
+
     /// The client must end the stream, after frames of any kind.
     pub(crate) fn expect_end(&mut self) -> End {
         loop {
