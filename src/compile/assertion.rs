@@ -125,8 +125,14 @@ impl Compiler<'_> {
         let Some(pattern) = template.as_constant() else {
             return Some(Pattern::Template(template));
         };
+        if let Some(regex) = self.patterns.get(pattern) {
+            return Some(Pattern::Fixed(regex.clone()));
+        }
         match Regex::new(pattern) {
-            Ok(regex) => Some(Pattern::Fixed(regex)),
+            Ok(regex) => {
+                self.patterns.insert(pattern.to_owned(), regex.clone());
+                Some(Pattern::Fixed(regex))
+            }
             Err(error) => {
                 let (what, start) = regex_error(&error.to_string());
                 let mut problem =
@@ -165,8 +171,14 @@ impl Compiler<'_> {
             self.note(problem.help("find the value with a fixed path, and compare it in `equals`"));
             return None;
         };
+        if let Some(query) = self.json_paths.get(text) {
+            return Some(JsonPath { text: text.to_owned(), query: query.clone() });
+        }
         let wrong = match parse_json_path(text) {
-            Ok(query) => return Some(JsonPath { text: text.to_owned(), query }),
+            Ok(query) => {
+                self.json_paths.insert(text.to_owned(), query.clone());
+                return Some(JsonPath { text: text.to_owned(), query });
+            }
             Err(error) => json_path_error(&error.to_string()),
         };
         let mut problem = Problem::error(path, "this is not a JSONPath");

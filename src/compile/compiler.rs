@@ -1,7 +1,11 @@
 //! What all passes share: the errors so far, the names of variables, and how a setting's text becomes
 //! a value.
 
+use std::collections::HashMap;
 use std::time::Duration;
+
+use jsonpath_rust::parser::model::JpQuery;
+use regex::Regex;
 
 use crate::compile::properties::Properties;
 use crate::compile::variables::Variables;
@@ -15,6 +19,11 @@ pub(super) struct Compiler<'a> {
     pub(super) variables: Variables,
     /// How many `__counter` calls there are so far.
     pub(super) counters: u32,
+    /// Regular expressions by their text: a long plan repeats few of them, and each takes time to
+    /// compile and memory to keep.
+    pub(super) patterns: HashMap<String, Regex>,
+    /// The same for the paths of `json` checks.
+    pub(super) json_paths: HashMap<String, JpQuery>,
 }
 
 /// When a text is evaluated, and so what it may hold.
@@ -28,7 +37,14 @@ pub(super) enum When {
 
 impl<'a> Compiler<'a> {
     pub(super) fn new(properties: &'a Properties) -> Self {
-        Self { properties, problems: Vec::new(), variables: Variables::default(), counters: 0 }
+        Self {
+            properties,
+            problems: Vec::new(),
+            variables: Variables::default(),
+            counters: 0,
+            patterns: HashMap::new(),
+            json_paths: HashMap::new(),
+        }
     }
 
     pub(super) fn note(&mut self, problem: Problem) {

@@ -1,11 +1,11 @@
 //! From a plan to a program, in passes:
 //!
 //! 1. the plan's variables, in order;
-//! 2. the plan's defaults, the outermost scope ([`scope`]);
-//! 3. each group: its schedule ([`group`]), then its steps with their scopes ([`step`],
-//!    [`sampler`], [`assertion`]), every text through [`template`];
-//! 4. what needs a whole group: variables that nothing defines ([`variables`]) and connections that
-//!    nothing opens ([`connections`]).
+//! 2. the plan's defaults, the outermost scope (`scope`);
+//! 3. each group: its schedule (`group`), then its steps with their scopes (`step`,
+//!    `sampler`, `assertion`), every text through `template`;
+//! 4. what needs a whole group: variables that nothing defines (`variables`) and connections that
+//!    nothing opens (`connections`).
 //!
 //! No pass stops at an error: it is noted with the path of its value, and the plan is refused at the
 //! end with all of them.

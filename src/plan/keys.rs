@@ -89,6 +89,24 @@ const LATER_STEPS: &[&str] = &[
     "while",
 ];
 
+/// What other tools call a step, and its name here.
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("connect", "open"),
+    ("delay", "pause"),
+    ("disconnect", "close"),
+    ("group", "block"),
+    ("ping", "ping_pong"),
+    ("receive", "single_read"),
+    ("repeat", "loop"),
+    ("request", "request_response"),
+    ("send", "single_write` or `request_response"),
+    ("sleep", "pause"),
+    ("think", "pause"),
+    ("think_time", "pause"),
+    ("wait", "pause"),
+    ("write", "single_write"),
+];
+
 /// Where keys belong that are often written at the top of a plan or of a group.
 const HOMES: &[(&[&str], &str)] = &[
     (
@@ -116,14 +134,23 @@ const HOMES: &[(&[&str], &str)] = &[
     (&["thread_groups", "variables"], "belongs at the top of the plan"),
 ];
 
-/// The error for `key`, which is none of `known` in the settings called `place`.
+/// The error for `key`, which is none of `known` in the settings called `place`; without advice if
+/// there are none.
 pub(crate) fn unknown_key(key: &str, place: &str, known: &[&str]) -> ShapeError {
     if LATER_KEYS.contains(&key) {
         return not_in_this_version(key);
     }
     let error = ShapeError::new(format!("unknown key `{key}` in {place}"));
+    if known.is_empty() {
+        return error;
+    }
     if let Some(similar) = nearest(key, known.iter().copied()) {
         return error.help(format!("a similar key exists: `{similar}`"));
+    }
+    // `timeout` for `read_timeout`.
+    let longer = known.iter().find(|known| known.split('_').any(|word| word == key));
+    if let Some(longer) = longer {
+        return error.help(format!("a similar key exists: `{longer}`"));
     }
     if let Some((_, home)) = HOMES.iter().find(|(keys, _)| keys.contains(&key)) {
         return error.help(format!("`{key}` {home}"));
@@ -140,6 +167,10 @@ pub(crate) fn unknown_kind(what: &str, name: &str, known: &[&str]) -> ShapeError
         return not_in_this_version(name);
     }
     let error = ShapeError::new(format!("unknown {what} `{name}`"));
+    let here = OTHER_NAMES.iter().find(|(other, _)| what == "step" && *other == name);
+    if let Some((_, here)) = here {
+        return error.help(format!("use `{here}`"));
+    }
     match nearest(name, known.iter().copied()) {
         Some(similar) => error.help(format!("a similar {what} exists: `{similar}`")),
         None => error.help(format!("the {what}s are {}", list(known))),
@@ -163,6 +194,7 @@ mod tests {
         let known = ["name", "thread_groups"];
         for (key, expected) in [
             ("nme", "a similar key exists: `name`"),
+            ("groups", "a similar key exists: `thread_groups`"),
             ("threads", "`threads` belongs in a thread group, an entry of `thread_groups`"),
             ("thresold", "a similar key, `thresholds`, is not in this version"),
             ("colour", "the keys here are `name`, `thread_groups`"),
@@ -178,5 +210,11 @@ mod tests {
             unknown_kind("step", "while", &["loop"]).title,
             "`while` is not in this version"
         );
+    }
+
+    #[test]
+    fn names_of_other_tools_lead_to_ours() {
+        let help = unknown_kind("step", "sleep", &["pause"]).help;
+        assert_eq!(help.as_deref(), Some("use `pause`"));
     }
 }

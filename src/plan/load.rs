@@ -18,6 +18,8 @@ use crate::plan::thread_group::Plan;
 const MAX_BYTES: u64 = 8 << 20;
 /// Brackets open at once, counted in the raw text; the parser gets slow long before it gives up.
 const MAX_BRACKETS: usize = 10_000;
+/// Lists opened in a row on one line, as `- - - `.
+const MAX_DASHES: usize = 10_000;
 /// Diagnostics that are shown.
 const MAX_SHOWN: usize = 20;
 /// Problems whose place is looked up.
@@ -44,9 +46,10 @@ pub fn load(path: &FilePath) -> Result<Loaded, Vec<Diagnostic>> {
 
 /// As [`load`], for text that is there already.
 pub(crate) fn parse(path: &FilePath, source: String) -> Result<Loaded, Vec<Diagnostic>> {
-    if too_many_brackets(&source) {
-        let title = format!("`{}` opens more than 10,000 brackets", path.display());
-        return Err(vec![without_place(title, "close every `{` and `[`")]);
+    if too_deep(&source) {
+        let title =
+            format!("`{}` opens more than 10,000 lists or maps within each other", path.display());
+        return Err(vec![without_place(title, "close every `{` and `[`; is this the right file?")]);
     }
     if source.trim_start_matches('\u{feff}').trim().is_empty() {
         return Err(vec![syntax::no_plan(path)]);
@@ -226,7 +229,7 @@ fn not_utf8(path: &FilePath, error: &std::string::FromUtf8Error) -> Diagnostic {
     }
 }
 
-fn too_many_brackets(source: &str) -> bool {
+fn too_deep(source: &str) -> bool {
     let mut open = 0_usize;
     for byte in source.bytes() {
         match byte {
@@ -238,7 +241,7 @@ fn too_many_brackets(source: &str) -> bool {
             return true;
         }
     }
-    false
+    source.contains(&"- ".repeat(MAX_DASHES)) || source.contains(&"? ".repeat(MAX_DASHES))
 }
 
 fn top_is_a_map(path: &FilePath, source: &str, root: &Node) -> Result<(), Vec<Diagnostic>> {

@@ -33,6 +33,9 @@ const MAIN_SETTINGS: &[(&str, &str)] = &[
     ("pause", "constant"),
 ];
 
+/// Unknown keys that are compared with the known ones.
+const MAX_ADVICE: usize = 100;
+
 /// Reads a `T` from the tree. What was found wrong on the way is in `problems`; `None` only if
 /// something is there.
 pub(crate) fn read<T: de::DeserializeOwned>(
@@ -112,15 +115,21 @@ impl<'n> Reader<'n> {
         fields: Option<&'static [&'static str]>,
         visitor: V,
     ) -> Result<V::Value, ShapeError> {
-        let result = match self.entries() {
-            Some(entries) => visitor.visit_map(Entries {
+        let result = if let Some(entries) = self.entries() {
+            visitor.visit_map(Entries {
                 left: entries.iter(),
                 value: None,
                 fields,
                 path: &self.path,
                 problems: self.problems,
-            }),
-            None => Err(ShapeError::invalid_type(self.found(), &"settings (`key: value`)")),
+            })
+        } else {
+            let error = ShapeError::invalid_type(self.found(), &"settings (`key: value`)");
+            Err(match self.path.last_key() {
+                Some("loop") => error.help("write `loop: { times: 3, steps: [ … ] }`"),
+                Some("block") => error.help("write `block: { steps: [ … ] }`"),
+                _ => error,
+            })
         };
         result.map_err(|error| note(self.problems, error, &self.path, At::Value))
     }
@@ -335,7 +344,9 @@ impl<'de> MapAccess<'de> for Entries<'_, '_> {
         while let Some((key, node)) = self.left.next() {
             if let Some(fields) = self.fields.filter(|fields| !fields.contains(&key.text.as_str()))
             {
-                let error = keys::unknown_key(&key.text, &self.name(), fields);
+                // Advice takes time, and nobody reads the thousandth.
+                let known = if self.problems.borrow().len() < MAX_ADVICE { fields } else { &[] };
+                let error = keys::unknown_key(&key.text, &self.name(), known);
                 let path = self.path.key(key.text.clone());
                 self.problems.borrow_mut().push(error.at(&path, At::Key));
                 continue;
