@@ -1,6 +1,7 @@
 //! `url` and `path`, as far as they are known before the run.
 
 use crate::compile::compiler::Compiler;
+use crate::net::Url;
 use crate::plan::{At, Path, Problem, Setting, Text};
 use crate::program::{Part, Template};
 
@@ -60,36 +61,13 @@ fn fragment(path: &Path) -> Problem {
 }
 
 fn whole_url(url: &str, path: &Path) -> Option<Problem> {
-    if let Some(problem) = scheme(url, path) {
-        return Some(problem);
-    }
-    let rest = url.strip_prefix("ws://").unwrap_or(url);
-    let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
-    if rest.contains('#') {
-        return Some(fragment(path));
-    }
-    if authority.contains('@') {
-        return Some(
-            Problem::error(path, "user and password in `url` are not in this version")
-                .help("send an `Authorization` header"),
-        );
-    }
-    let (host, port) = match authority.rsplit_once(':') {
-        // The colons of an IPv6 address are within brackets.
-        Some((host, port)) if !port.contains(']') => (host, Some(port)),
-        _ => (authority, None),
-    };
-    if host.is_empty() || host.contains(char::is_whitespace) {
-        return Some(
-            Problem::error(path, format!("`{url}` names no host"))
-                .help("write `ws://host:port/path`"),
-        );
-    }
-    let valid = port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0));
-    (!valid).then(|| {
-        let port = port.unwrap_or_default();
-        Problem::error(path, format!("`{port}` is not a port"))
-            .help("write a number from 1 to 65535 after the colon")
+    scheme(url, path).or_else(|| {
+        let error = Url::parse(url, None).err()?;
+        let problem = Problem::error(path, error.what);
+        Some(match error.help {
+            Some(help) => problem.help(help),
+            None => problem,
+        })
     })
 }
 

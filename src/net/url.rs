@@ -65,6 +65,12 @@ impl Url {
                 help: Some("send an `Authorization` header".to_owned()),
             });
         }
+        if authority.is_empty() || authority.starts_with(':') {
+            return Err(UrlError {
+                what: format!("`{url}` names no host"),
+                help: Some("write `ws://host:port/path`".to_owned()),
+            });
+        }
         let slash = if path.starts_with('/') { "" } else { "/" };
         let text = format!("ws://{authority}{slash}{}", utf8_percent_encode(path, ENCODED));
         let uri: Uri = text.parse().map_err(|error| UrlError {
@@ -83,9 +89,6 @@ impl Url {
                 });
             }
         };
-        if host.is_empty() {
-            return Err(UrlError { what: format!("`{url}` names no host"), help: None });
-        }
         let shown = shown(&text);
         Ok(Self { host, port, uri, shown })
     }

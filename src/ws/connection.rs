@@ -94,7 +94,7 @@ pub struct Connection {
     loss: Option<Loss>,
 }
 
-/// What is left of a connection that is over: see [`linger`](crate::ws::linger).
+/// What is left of a connection that is over: see [`linger`](crate::ws::linger()).
 #[derive(Debug)]
 pub struct Remains {
     pub(crate) stream: Stream,

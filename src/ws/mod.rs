@@ -1,7 +1,7 @@
 //! One WebSocket connection (RFC 6455), frame by frame: handshake, frames, messages, inbox.
 //!
 //! The protocol itself ([`frame`], [`Decoder`], [`Assembler`], [`CloseFrame`], the handshake's
-//! texts) does no I/O; [`connect`], [`Connection`] and [`linger`] join it to a socket. Every byte
+//! texts) does no I/O; [`connect()`], [`Connection`] and [`linger()`] join it to a socket. Every byte
 //! gets an arrival time when it is read.
 
 mod assembler;
