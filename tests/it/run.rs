@@ -359,3 +359,32 @@ fn binary_answers_are_not_taken_for_the_text_that_was_asked_for() {
     assert!(row.failure.contains("expect"), "the setting is not named: {row:?}");
     assert_eq!(finished.row("any").data_type, "bin");
 }
+
+#[test]
+fn a_disk_that_fills_up_ends_the_run_with_whole_lines() {
+    let target = target();
+    let env = Env::new();
+    let plan = format!(
+        "thread_groups:
+  - threads: 4
+    duration: 40s
+    steps:
+      - open: {{ url: 'ws://{}/echo' }}
+      - loop: {{ times: forever, steps: [request_response: hello] }}
+",
+        target.address()
+    );
+    env.write("plan.yaml", plan);
+    let run = ["run", "plan.yaml", "-o", "results"];
+    let finished = env.wsmeter_on_a_small_disk(64, &run).finish_within(Duration::from_secs(20));
+    assert_eq!(finished.exit_code, Some(3), "{}", finished.stderr);
+    let last = finished.stderr.lines().last().unwrap_or_default();
+    assert!(last.starts_with("BROKE OFF: failed to write `results/samples.jtl`"), "{last}");
+    assert!(last.contains("rows are lost: File too large"), "{last}");
+    let text = fs_err::read_to_string(env.path("results/samples.jtl")).unwrap();
+    assert!(text.ends_with('\n') && text.len() <= 64 * 512, "{} bytes", text.len());
+    // The rows that are there and those that are lost are all that were taken.
+    let lost: u64 = last.split_whitespace().find_map(|word| word.parse().ok()).unwrap();
+    let taken = finished.summary["labels"]["all"]["count"].as_u64().unwrap();
+    assert_eq!(finished.rows.len() as u64 + lost, taken);
+}

@@ -73,8 +73,18 @@ impl Env {
 
     /// `wsmeter` with these arguments, in the folder; results are looked for in `results`.
     pub(crate) fn wsmeter(&self, arguments: &[&str]) -> Running {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_wsmeter"))
-            .args(arguments)
+        self.spawn(Command::new(env!("CARGO_BIN_EXE_wsmeter")).args(arguments))
+    }
+
+    /// The same, where no file may grow beyond so many blocks of 512 bytes.
+    pub(crate) fn wsmeter_on_a_small_disk(&self, blocks: u32, arguments: &[&str]) -> Running {
+        let script = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        let shell = ["-c", &script, env!("CARGO_BIN_EXE_wsmeter")];
+        self.spawn(Command::new("sh").args(shell).args(arguments))
+    }
+
+    fn spawn(&self, command: &mut Command) -> Running {
+        let mut child = command
             .current_dir(self.folder.path())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
