@@ -55,6 +55,7 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
     compiler.default_variables(&pending);
     Program {
         name,
+        families: compiler.variables.families(),
         variable_names: std::mem::take(&mut compiler.variables).into_names(),
         variables,
         counters: compiler.counters as usize,

@@ -25,10 +25,17 @@ pub(crate) async fn run(
     sampler: &Sampler,
     label: &str,
 ) -> Execution {
-    match execute(scope, connections, sampler, label).await {
+    let execution = match execute(scope, connections, sampler, label).await {
         Ok(execution) => execution,
+        Err(failure) if failure.is_skip => Execution::Skipped(failure.code),
         Err(failure) => Execution::Row(Outcome::unstarted(failure)),
+    };
+    if let (Execution::Skipped(cause), SamplerKind::Open(_)) = (&execution, &sampler.kind)
+        && let Ok(name) = scope.text(&sampler.connection)
+    {
+        Box::pin(open::skip(connections, &name, *cause)).await;
     }
+    execution
 }
 
 /// Fails where a setting cannot be evaluated; nothing was sent then.
@@ -38,6 +45,9 @@ async fn execute(
     sampler: &Sampler,
     label: &str,
 ) -> Result<Execution, Failure> {
+    if let Some(cause) = scope.missing(&sampler.needs) {
+        return Ok(Execution::Skipped(cause));
+    }
     let mut job = Job::begin(scope, connections, sampler, label).await?;
     match &sampler.kind {
         // Opening is rare and its state large: kept out of each thread's own.
