@@ -6,3 +6,4 @@ mod plan_errors;
 mod run;
 mod support;
 mod target;
+mod thresholds;
