@@ -22,6 +22,7 @@ pub(crate) async fn run(
     let (read_timeout, write_timeout) = (job.read_timeout()?, job.write_timeout()?);
     let expect = job.scope.value(&spec.expect)?;
     let (kind, bytes) = payload::evaluate(job.scope, &spec.payload)?;
+    job.catch_up(write_timeout).await;
     let mut outcome = job.outcome();
     job.exchange(&mut outcome);
     count_early(job);
