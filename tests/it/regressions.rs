@@ -126,3 +126,42 @@ fn a_second_signal_waits_for_no_server_that_is_slow_to_close() {
     assert!(took < Duration::from_millis(700), "{took:?}");
     peer.finish();
 }
+
+#[test]
+fn an_open_that_cannot_be_tried_leaves_no_older_connection_to_the_steps_below_it() {
+    let server = target();
+    let steps = r"
+- open: {name: first}
+- open: {name: second, url: '${__threadGroupName}'}
+- request_response: hello
+- close
+";
+    let env = Env::new();
+    let finished =
+        start(&env, &plan("", steps), &format!("ws://{}/echo", server.address())).finish();
+    finished.expect_exit(1);
+    assert_eq!(finished.row("second").code, "BAD_VALUE");
+    assert_eq!(finished.rows.len(), 2, "the rest is skipped: {finished:#?}");
+    assert_eq!(server.counters().messages_received, 0);
+}
+
+#[test]
+fn a_timeout_for_reading_and_writing_is_evaluated_once_for_both() {
+    let server = target();
+    let steps = r"
+- open
+- loop:
+    times: 3
+    steps:
+      - request_response: {name: ask, send: a, read_timeout: '${__counter(TRUE, n)}s'}
+- request_response: {name: count, send: '${n}', assert: {equals: '3'}}
+- ping_pong: {read_timeout: '${__counter(TRUE, m)}s'}
+- request_response: {name: count, send: '${m}', assert: {equals: '1'}}
+- close: {read_timeout: '${__counter(TRUE, k)}s'}
+- open
+- request_response: {name: count, send: '${k}', assert: {equals: '1'}}
+";
+    let env = Env::new();
+    let url = format!("ws://{}/echo", server.address());
+    start(&env, &plan("", steps), &url).finish().expect_exit(0);
+}

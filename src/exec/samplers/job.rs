@@ -61,8 +61,17 @@ impl<'a> Job<'a> {
     }
 
     pub(crate) fn write_timeout(&mut self) -> Result<Duration, Failure> {
-        let value = self.scope.value(&self.sampler.write_timeout)?;
-        nonzero(value, "write_timeout")
+        match &self.sampler.write_timeout {
+            Some(timeout) => nonzero(self.scope.value(timeout)?, "write_timeout"),
+            None => self.read_timeout(),
+        }
+    }
+
+    /// For reading and for writing, each evaluated once.
+    pub(crate) fn timeouts(&mut self) -> Result<(Duration, Duration), Failure> {
+        let read = self.read_timeout()?;
+        let write = if self.sampler.write_timeout.is_some() { self.write_timeout()? } else { read };
+        Ok((read, write))
     }
 
     /// An outcome that begins now on the sampler's connection.

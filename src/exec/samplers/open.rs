@@ -15,7 +15,15 @@ use crate::sample::{Code, Note, Phases};
 use crate::ws::{ConnectError, ConnectFailure, InboxBounds, Limits, Overflow, connect};
 
 pub(crate) async fn run(job: &mut Job<'_>, spec: &program::Open) -> Result<Execution, Failure> {
-    let attempt = evaluate(job, spec)?;
+    let attempt = match evaluate(job, spec) {
+        Ok(attempt) => attempt,
+        Err(failure) => {
+            // What follows was meant for the new connection, not for the one before.
+            close_one(job.connections, job.id).await;
+            job.connections.open_failed(job.id, None, failure.clone());
+            return Err(failure);
+        }
+    };
     let shown: Rc<str> = attempt.url.shown.as_str().into();
     // An open connection of this name is closed first, before timing starts.
     close_one(job.connections, job.id).await;

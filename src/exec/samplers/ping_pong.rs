@@ -19,7 +19,7 @@ pub(crate) async fn run(job: &mut Job<'_>, spec: &program::PingPong) -> Result<E
     if let Some(refusal) = job.refusal() {
         return Ok(refusal);
     }
-    let (read_timeout, write_timeout) = (job.read_timeout()?, job.write_timeout()?);
+    let (read_timeout, write_timeout) = job.timeouts()?;
     let kind = job.scope.value(&spec.kind)?;
     let payload = match &spec.payload {
         Some(template) => job.scope.text(template)?,
