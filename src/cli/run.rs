@@ -31,6 +31,10 @@ use crate::verdict::Judgement;
 /// How often the run is looked at while it goes on: for progress, and for a full disk.
 const TICK: Duration = Duration::from_millis(250);
 
+/// What the first signal is answered with: samplers at work may take a while.
+const FIRST_SIGNAL: &str =
+    "ending: samplers at work may finish, for 30 s at most; a second signal ends the run at once";
+
 /// How often the bar is redrawn.
 const REDRAW: Duration = Duration::from_secs(1);
 
@@ -132,6 +136,7 @@ async fn watch(running: &mut Running, mut signals: Signals, live: &Live, progres
                     stop.now(RunEnd::Interrupted);
                 } else {
                     stop.graceful(RunEnd::Interrupted);
+                    progress.say(FIRST_SIGNAL);
                 }
             }
             _ = ticks.tick() => {
@@ -207,14 +212,14 @@ fn groups(program: &Program) -> Vec<Group> {
 enum Progress {
     Bar { bar: Bar, drawn: std::time::Instant },
     Lines { console: Console, lines: Lines, started: std::time::Instant },
-    None,
+    None(Console),
 }
 
 impl Progress {
     fn new(console: Console, off: bool) -> Self {
         let now = clock::now();
         if off {
-            Self::None
+            Self::None(console)
         } else if console.is_live() {
             Self::Bar { bar: Bar::new(ProgressDrawTarget::stderr()), drawn: now }
         } else {
@@ -238,13 +243,21 @@ impl Progress {
         }
     }
 
+    /// Shows a line beside the progress.
+    fn say(&self, line: &str) {
+        match self {
+            Self::Bar { bar, .. } => bar.say(line),
+            Self::Lines { console, .. } | Self::None(console) => console.info(&format!("{line}\n")),
+        }
+    }
+
     fn finish(&mut self, live: &Live) {
         match self {
             Self::Bar { bar, .. } => bar.finish(),
             Self::Lines { console, lines, started } => {
                 console.info(&lines.finish(live, clock::now() - *started));
             }
-            Self::None => {}
+            Self::None(_) => {}
         }
     }
 }

@@ -60,7 +60,7 @@ fn sampler(name: &str, kind: SamplerKind) -> Step {
         name: Template::constant(name),
         connection: Template::constant("main"),
         read_timeout: time.clone(),
-        write_timeout: time,
+        write_timeout: None,
         on_error: OnError::Continue,
         assertions: Vec::new(),
         kind,

@@ -51,6 +51,11 @@ impl Bar {
         self.bar.tick();
     }
 
+    /// Shows a line above the bar.
+    pub fn say(&self, line: &str) {
+        self.bar.println(line);
+    }
+
     /// Takes the bar off the terminal.
     pub fn finish(&self) {
         self.bar.finish_and_clear();

@@ -3,6 +3,7 @@
 mod bad_peers;
 mod layers;
 mod plan_errors;
+mod regressions;
 mod run;
 mod support;
 mod target;
