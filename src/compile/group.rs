@@ -53,6 +53,7 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
         compiler.group_variables(&mut pending);
     }
     compiler.default_variables(&pending);
+    let thresholds = compiler.thresholds(&plan.thresholds, &groups);
     Program {
         name,
         families: compiler.variables.families(),
@@ -60,6 +61,7 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
         variables,
         counters: compiler.counters as usize,
         groups,
+        thresholds,
     }
 }
 

@@ -82,7 +82,7 @@ impl Compiler<'_> {
         Some(Sampler {
             name: name?,
             connection: connection?,
-            write_timeout: write_timeout.unwrap_or_else(|| read_timeout.clone()),
+            write_timeout,
             read_timeout,
             on_error,
             assertions,

@@ -60,7 +60,7 @@ fn sampler(name: &str, kind: SamplerKind) -> Step {
         name: Template::constant(name),
         connection: Template::constant("main"),
         read_timeout: time.clone(),
-        write_timeout: time,
+        write_timeout: None,
         on_error: OnError::Continue,
         assertions: Vec::new(),
         extractors: Vec::new(),
@@ -121,6 +121,7 @@ fn run(threads: u32, loops: Times, steps: Vec<Step>) -> (Vec<String>, Vec<String
         families: Families::new(),
         counters: 0,
         groups: vec![group],
+        thresholds: Vec::new(),
     };
     let sink = Collected::default();
     let running = exec::start(&Arc::new(program), &sink, 2).unwrap();

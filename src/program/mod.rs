@@ -15,6 +15,8 @@ mod template;
 
 use std::time::Duration;
 
+use crate::verdict::Threshold;
+
 pub use assertion::{Assertion, Check, JsonPath, JsonTest, Pattern};
 pub use extractor::{Extractor, ExtractorKind, Families, Member, Piece, Which};
 pub use hex::hex_bytes;
@@ -44,6 +46,8 @@ pub struct Program {
     pub counters: usize,
     /// The thread groups, in the order of the plan.
     pub groups: Vec<Group>,
+    /// What the verdict depends on, in the order of the plan.
+    pub thresholds: Vec<Threshold>,
 }
 
 /// A thread group: how many threads run which steps for how long.

@@ -15,7 +15,8 @@ pub struct Sampler {
     /// never zero.
     pub read_timeout: Setting<Duration>,
     /// Deadline for handing its frame to the kernel; never zero.
-    pub write_timeout: Setting<Duration>,
+    /// `None` means that of reading, which may be a template: evaluated once for both.
+    pub write_timeout: Option<Setting<Duration>>,
     /// What a failure does.
     pub on_error: OnError,
     /// Outer scopes first; inherited ones that cannot apply to this kind are already left out.

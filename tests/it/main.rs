@@ -4,6 +4,8 @@ mod bad_peers;
 mod extract;
 mod layers;
 mod plan_errors;
+mod regressions;
 mod run;
 mod support;
 mod target;
+mod thresholds;

@@ -25,17 +25,11 @@ pub(crate) async fn run(
     sampler: &Sampler,
     label: &str,
 ) -> Execution {
-    let execution = match execute(scope, connections, sampler, label).await {
+    match execute(scope, connections, sampler, label).await {
         Ok(execution) => execution,
         Err(failure) if failure.is_skip => Execution::Skipped(failure.code),
         Err(failure) => Execution::Row(Outcome::unstarted(failure)),
-    };
-    if let (Execution::Skipped(cause), SamplerKind::Open(_)) = (&execution, &sampler.kind)
-        && let Ok(name) = scope.text(&sampler.connection)
-    {
-        Box::pin(open::skip(connections, &name, *cause)).await;
     }
-    execution
 }
 
 /// Fails where a setting cannot be evaluated; nothing was sent then.
@@ -46,6 +40,10 @@ async fn execute(
     label: &str,
 ) -> Result<Execution, Failure> {
     if let Some(cause) = scope.missing(&sampler.needs) {
+        if matches!(sampler.kind, SamplerKind::Open(_)) {
+            let name = scope.text(&sampler.connection)?;
+            Box::pin(open::skip(connections, &name, cause)).await;
+        }
         return Ok(Execution::Skipped(cause));
     }
     let mut job = Job::begin(scope, connections, sampler, label).await?;
