@@ -12,15 +12,19 @@
 //! end with all of them.
 
 mod assertion;
+mod check;
 mod compiler;
 mod connections;
 mod extractor;
 mod group;
 mod header;
+mod pattern;
 mod payload;
 mod properties;
+mod reach;
 mod sampler;
 mod scope;
+mod source;
 mod step;
 mod template;
 mod threshold;

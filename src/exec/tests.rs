@@ -63,6 +63,7 @@ fn sampler(name: &str, kind: SamplerKind) -> Step {
         write_timeout: None,
         on_error: OnError::Continue,
         assertions: Vec::new(),
+        filters: Vec::new(),
         extractors: Vec::new(),
         needs: Vec::new(),
         kind,
