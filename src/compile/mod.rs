@@ -5,7 +5,8 @@
 //! 3. each group: its schedule (`group`), then its steps with their scopes (`step`,
 //!    `sampler`, `assertion`), every text through `template`;
 //! 4. what needs a whole group: variables that nothing defines (`variables`) and connections that
-//!    nothing opens (`connections`).
+//!    nothing opens (`connections`);
+//! 5. `thresholds`, which need the labels of all groups (`threshold`).
 //!
 //! No pass stops at an error: it is noted with the path of its value, and the plan is refused at the
 //! end with all of them.
@@ -21,6 +22,7 @@ mod sampler;
 mod scope;
 mod step;
 mod template;
+mod threshold;
 mod url;
 mod variables;
 

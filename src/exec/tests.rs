@@ -118,6 +118,7 @@ fn run(threads: u32, loops: Times, steps: Vec<Step>) -> (Vec<String>, Vec<String
         variables: Vec::new(),
         counters: 0,
         groups: vec![group],
+        thresholds: Vec::new(),
     };
     let sink = Collected::default();
     let running = exec::start(&Arc::new(program), &sink, 2).unwrap();

@@ -54,7 +54,6 @@ const LATER_KEYS: &[&str] = &[
     "subprotocol",
     "subprotocols",
     "teardown",
-    "thresholds",
     "time_limit",
     "timers",
     "tls",
@@ -196,7 +195,7 @@ mod tests {
             ("nme", "a similar key exists: `name`"),
             ("groups", "a similar key exists: `thread_groups`"),
             ("threads", "`threads` belongs in a thread group, an entry of `thread_groups`"),
-            ("thresold", "a similar key, `thresholds`, is not in this version"),
+            ("data_set", "a similar key, `data_sets`, is not in this version"),
             ("colour", "the keys here are `name`, `thread_groups`"),
         ] {
             assert_eq!(unknown_key(key, "the plan", &known).help.as_deref(), Some(expected));

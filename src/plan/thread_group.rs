@@ -19,6 +19,9 @@ pub struct Plan {
     /// Settings of all samplers.
     #[serde(default, deserialize_with = "given")]
     pub defaults: Option<Defaults>,
+    /// Conditions that the run must meet, by label; `all` is all samplers together.
+    #[serde(default)]
+    pub thresholds: Entries<List<Setting<Text>>>,
     /// Who does what.
     #[serde(default)]
     pub thread_groups: List<ThreadGroup>,

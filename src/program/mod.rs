@@ -14,6 +14,8 @@ mod template;
 
 use std::time::Duration;
 
+use crate::verdict::Threshold;
+
 pub use assertion::{Assertion, Check, JsonPath, JsonTest, Pattern};
 pub use hex::hex_bytes;
 pub use json_template::JsonPart;
@@ -40,6 +42,8 @@ pub struct Program {
     pub counters: usize,
     /// The thread groups, in the order of the plan.
     pub groups: Vec<Group>,
+    /// What the verdict depends on, in the order of the plan.
+    pub thresholds: Vec<Threshold>,
 }
 
 /// A thread group: how many threads run which steps for how long.

@@ -7,3 +7,4 @@ mod regressions;
 mod run;
 mod support;
 mod target;
+mod thresholds;
