@@ -56,6 +56,7 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
     let thresholds = compiler.thresholds(&plan.thresholds, &groups);
     Program {
         name,
+        families: compiler.variables.families(),
         variable_names: std::mem::take(&mut compiler.variables).into_names(),
         variables,
         counters: compiler.counters as usize,

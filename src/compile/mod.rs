@@ -3,7 +3,7 @@
 //! 1. the plan's variables, in order;
 //! 2. the plan's defaults, the outermost scope (`scope`);
 //! 3. each group: its schedule (`group`), then its steps with their scopes (`step`,
-//!    `sampler`, `assertion`), every text through `template`;
+//!    `sampler`, `assertion`, `extractor`), every text through `template`;
 //! 4. what needs a whole group: variables that nothing defines (`variables`) and connections that
 //!    nothing opens (`connections`);
 //! 5. `thresholds`, which need the labels of all groups (`threshold`).
@@ -14,6 +14,7 @@
 mod assertion;
 mod compiler;
 mod connections;
+mod extractor;
 mod group;
 mod header;
 mod payload;

@@ -67,6 +67,8 @@ fn sampler(name: &str, kind: SamplerKind) -> Step {
         write_timeout: None,
         on_error: OnError::Continue,
         assertions: Vec::new(),
+        extractors: Vec::new(),
+        needs: Vec::new(),
         kind,
     }))
 }
@@ -120,6 +122,7 @@ fn run(threads: u32, loops: Times, steps: Vec<Step>) -> (Vec<String>, Vec<String
         name: "test".to_owned(),
         variable_names: Vec::new(),
         variables: Vec::new(),
+        families: Families::new(),
         counters: 0,
         groups: vec![group],
         thresholds: Vec::new(),

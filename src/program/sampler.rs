@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::program::{Assertion, ByteSize, Setting, Template};
+use crate::program::{Assertion, ByteSize, Extractor, Setting, Template, VariableId};
 
 /// One sampler: what all kinds share, and its kind.
 #[derive(Debug)]
@@ -21,6 +21,10 @@ pub struct Sampler {
     pub on_error: OnError,
     /// Outer scopes first; inherited ones that cannot apply to this kind are already left out.
     pub assertions: Vec<Assertion>,
+    /// Outer scopes first, as with `assertions`; they see only samples that passed.
+    pub extractors: Vec<Extractor>,
+    /// The variables that assertions and extractors read: without them the sampler cannot be judged.
+    pub needs: Vec<VariableId>,
     /// What it does.
     pub kind: SamplerKind,
 }

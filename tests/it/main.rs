@@ -1,6 +1,7 @@
 //! All integration tests, in one binary.
 
 mod bad_peers;
+mod extract;
 mod layers;
 mod plan_errors;
 mod regressions;

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::clock;
+use crate::exec::connections::Connections;
 use crate::exec::evaluate::bad_value;
 use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::samplers::close::close_one;
@@ -44,6 +45,7 @@ pub(crate) async fn run(job: &mut Job<'_>, spec: &program::Open) -> Result<Execu
             outcome.connect = connected.done - outcome.start;
             outcome.bytes = connected.bytes;
             outcome.sent_bytes = connected.sent_bytes;
+            outcome.head = Some(connected.head);
             job.connections.opened(job.id, connected.connection, shown);
             return Ok(Execution::Row(outcome));
         }
@@ -59,6 +61,14 @@ pub(crate) async fn run(job: &mut Job<'_>, spec: &program::Open) -> Result<Execu
     let end = clock::now();
     outcome.connect = end - outcome.start;
     Ok(Execution::Row(outcome.failed(failure, end)))
+}
+
+/// An `open` cannot run: its connection would have been another than one that is open now, so that
+/// one is closed, and what needs it is skipped too.
+pub(crate) async fn skip(connections: &mut Connections, name: &str, cause: Code) {
+    let id = connections.slot(name);
+    close_one(connections, id).await;
+    connections.open_failed(id, None, Failure::plain(cause, "the connection was not opened"));
 }
 
 /// Everything evaluated, nothing sent.
