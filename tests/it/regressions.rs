@@ -165,3 +165,18 @@ fn a_timeout_for_reading_and_writing_is_evaluated_once_for_both() {
     let url = format!("ws://{}/echo", server.address());
     start(&env, &plan("", steps), &url).finish().expect_exit(0);
 }
+
+#[test]
+fn a_run_whose_summary_cannot_be_written_does_not_end_with_passed() {
+    let (server, env) = (target(), Env::new());
+    let steps = "- open\n- request_response: hello\n- pause: 300ms\n- close";
+    let url = format!("ws://{}/echo", server.address());
+    let running = start(&env, &plan("", steps), &url);
+    wait_until("the request is there", || server.counters().messages_received == 1);
+    fs_err::remove_dir_all(env.path("results")).unwrap();
+    let finished = running.finish();
+    finished.expect_exit(3);
+    let last = finished.stderr.lines().last().unwrap();
+    assert!(last.starts_with("BROKE OFF"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("summary.json"), "{}", finished.stderr);
+}
