@@ -13,6 +13,16 @@ pub(crate) const HEADER: &str = "timeStamp,elapsed,label,responseCode,responseMe
     dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,\
     Connect\n";
 
+/// The header line, with sample variables last: their quotes tell JMeter's readers what they are.
+pub(crate) fn header(variables: &[&str]) -> String {
+    let mut header = HEADER.trim_end().to_owned();
+    for variable in variables {
+        header.extend([",\"", variable, "\""]);
+    }
+    header.push('\n');
+    header
+}
+
 /// Formats rows into any writer; a row is whole once it has been flushed.
 #[derive(Debug)]
 pub(crate) struct Rows<W: io::Write> {
@@ -58,6 +68,9 @@ impl<W: io::Write> Rows<W> {
         self.number(milliseconds(sample.latency).min(elapsed))?;
         self.number(milliseconds(sample.idle))?;
         self.number(milliseconds(sample.connect).min(elapsed))?;
+        for variable in sample.variables {
+            self.text(variable.as_deref().unwrap_or("null"))?;
+        }
         self.csv.write_record(None::<&[u8]>)
     }
 
@@ -104,6 +117,7 @@ pub(crate) mod tests {
             group_threads: 1,
             all_threads: 2,
             url: "ws://127.0.0.1:9000/echo",
+            variables: &[],
             first_exchange: false,
         }
     }
@@ -129,6 +143,14 @@ pub(crate) mod tests {
             rest,
             "3,say,200,OK,Chatters 1-1,text,true,,7,11,1,2,ws://127.0.0.1:9000/echo,2,0,0\n"
         );
+    }
+
+    #[test]
+    fn sample_variables_come_last_and_null_stands_for_none() {
+        assert_eq!(header(&[]), HEADER);
+        assert!(header(&["room", "a.b"]).ends_with(",Connect,\"room\",\"a.b\"\n"));
+        let row = rows(&[Sample { variables: &[Some("a,b".into()), None], ..sample() }]);
+        assert!(row.ends_with(",2,0,0,\"a,b\",null\n"), "{row}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod layers;
 mod plan_errors;
 mod regressions;
 mod run;
+mod secrets;
 mod support;
 mod target;
 mod thresholds;

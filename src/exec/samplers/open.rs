@@ -25,7 +25,12 @@ pub(crate) async fn run(job: &mut Job<'_>, spec: &program::Open) -> Result<Execu
             return Err(failure);
         }
     };
-    let shown: Rc<str> = attempt.url.shown.as_str().into();
+    let shown: Rc<str> = if job.scope.shared.program.show_secrets {
+        attempt.url.uri.to_string().into()
+    } else {
+        // Now: variables may have other values when a later row shows it.
+        job.scope.shown(attempt.url.shown.as_str().into()).as_ref().into()
+    };
     // An open connection of this name is closed first, before timing starts.
     close_one(job.connections, job.id).await;
     let mut outcome = Outcome::begun(clock::now());
