@@ -112,7 +112,7 @@ fn shown_property(program: &Program, name: &str, value: &str) -> String {
     } else if net::is_secret(name) || program.secret_variables.iter().any(is_named) {
         "***".to_owned()
     } else {
-        program.secrets.mask(&net::shown(value)).into_owned()
+        net::shown(&program.secrets.mask(value))
     }
 }
 

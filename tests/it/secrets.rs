@@ -5,7 +5,7 @@ use crate::support::env::{Env, Finished};
 use crate::support::target;
 
 /// What must not be seen; `%` and `"` have other forms in URLs and JSON.
-const SECRET: &str = r#"hunter2"%é"#;
+const SECRET: &str = r#"hunter2"%é&hunter3"#;
 
 /// Shows the secret wherever a plan can: label, URL, failure messages, causes, columns, stopping.
 const PLAN: &str = r"
@@ -18,7 +18,7 @@ defaults:
   url: ${__P(target)}
 thread_groups:
   - steps:
-      - open: { name: 'open ${token}', path: '/echo?t=${token}&room=${room}' }
+      - open: { name: 'open ${token}', path: '/echo?t=${token}&room=${room}&access_token=${token}' }
       - request_response:
           name: give
           send_json: { token: '${token}', session: 'abcdefgh${token}' }
@@ -52,13 +52,16 @@ fn no_output_shows_a_secret_in_any_form() {
     let finished = run(&env, &[]);
     finished.expect_exit(1);
     let everything = outputs(&env, &finished);
-    for part in ["hunter2", "abcdef"] {
+    for part in ["hunter2", "hunter3", "abcdef"] {
         let line = everything.lines().find(|line| line.contains(part));
         assert_eq!(line, None, "{part} in {everything}");
     }
     let labels: Vec<&str> = finished.rows.iter().map(|row| row.label.as_str()).collect();
     assert_eq!(labels, ["open ***", "give", "say ***", "long", "miss", "shut", "last ***"]);
-    assert!(finished.row("give").url.ends_with("/echo?t=***&room=lobby"), "{finished:#?}");
+    assert!(
+        finished.row("give").url.ends_with("/echo?t=***&room=lobby&access_token=***"),
+        "{finished:#?}"
+    );
     assert!(finished.row("say ***").failure.contains("found /secret ***/"), "{finished:#?}");
     assert_eq!(finished.summary["skipped"][0]["label"], "skip ***");
     assert_eq!(finished.summary["plan"]["properties"]["credential"], "***");

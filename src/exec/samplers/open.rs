@@ -10,7 +10,7 @@ use crate::exec::evaluate::bad_value;
 use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::samplers::close::close_one;
 use crate::exec::samplers::job::{Job, interrupted, nonzero};
-use crate::net::{DialError, Url};
+use crate::net::{self, DialError, Url};
 use crate::program::{self, WhenFull};
 use crate::sample::{Code, Note, Phases};
 use crate::ws::{ConnectError, ConnectFailure, InboxBounds, Limits, Overflow, connect};
@@ -28,8 +28,9 @@ pub(crate) async fn run(job: &mut Job<'_>, spec: &program::Open) -> Result<Execu
     let shown: Rc<str> = if job.scope.shared.program.show_secrets {
         attempt.url.uri.to_string().into()
     } else {
-        // Now: variables may have other values when a later row shows it.
-        job.scope.shown(attempt.url.shown.as_str().into()).as_ref().into()
+        // Now: variables may have other values when a later row shows it. And by value first: a
+        // secret may hold what separates the parameters of a query.
+        net::shown(&job.scope.shown(attempt.url.uri.to_string().into())).into()
     };
     // An open connection of this name is closed first, before timing starts.
     close_one(job.connections, job.id).await;
