@@ -10,13 +10,15 @@ use regex::Regex;
 use crate::compile::properties::Properties;
 use crate::compile::variables::Variables;
 use crate::plan::{self, Path, Problem};
-use crate::program::{BadValue, FromText, Setting, Template, VariableId};
+use crate::program::{BadValue, FromText, Secrets, Setting, Template, VariableId};
 
 /// The state of one compilation.
 pub(super) struct Compiler<'a> {
     pub(super) properties: &'a Properties,
     pub(super) problems: Vec<Problem>,
     pub(super) variables: Variables,
+    /// Secrets in URLs and headers that are the same at each execution.
+    pub(super) secrets: Secrets,
     /// Variables that are extracted from headers with secrets.
     pub(super) secret_headers: Vec<VariableId>,
     /// How many `__counter` calls there are so far.
@@ -43,6 +45,7 @@ impl<'a> Compiler<'a> {
             properties,
             problems: Vec::new(),
             variables: Variables::default(),
+            secrets: Secrets::default(),
             secret_headers: Vec::new(),
             counters: 0,
             patterns: HashMap::new(),

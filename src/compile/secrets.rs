@@ -6,10 +6,7 @@ use crate::compile::compiler::Compiler;
 use crate::compile::variables::is_variable_name;
 use crate::diag::{Diagnostic, Place};
 use crate::plan::{At, List, Path, Problem, Setting, Text};
-use crate::program::{Families, Secrets, Template, VariableId};
-
-/// Headers whose values are secrets by themselves.
-const SECRET_HEADERS: [&str; 3] = ["authorization", "cookie", "set-cookie"];
+use crate::program::{Families, Secrets, Template, VariableId, is_secret_header};
 
 impl Compiler<'_> {
     /// The variables that a list names; like any use, each must be defined somewhere.
@@ -56,24 +53,23 @@ impl Compiler<'_> {
 
     /// A variable gets the value of this header.
     pub(super) fn extracts_header(&mut self, name: &str, variable: VariableId) {
-        if SECRET_HEADERS.iter().any(|secret| secret.eq_ignore_ascii_case(name)) {
+        if is_secret_header(name) {
             self.secret_headers.push(variable);
         }
     }
 }
 
-/// The secrets among the plan's variables that are the same in every thread.
-pub(super) fn constant_secrets(
+/// Adds the plan's variables that are secret and the same in every thread.
+pub(super) fn add_constants(
+    secrets: &mut Secrets,
     variables: &[(VariableId, Template)],
     secret: &[VariableId],
-) -> Secrets {
-    let mut secrets = Secrets::default();
+) {
     for (variable, template) in variables {
         if let Some(value) = template.as_constant().filter(|_| secret.contains(variable)) {
             secrets.remember(value);
         }
     }
-    secrets
 }
 
 /// Hides secrets in what is told about a plan.

@@ -33,7 +33,7 @@ pub(crate) struct Scope {
     /// From 1 within the group.
     pub(crate) number: u32,
     variables: Vec<Held>,
-    /// What secret variables have held; `None` if there is nothing to hide.
+    /// What must not be shown; `None` if there was nothing to hide yet.
     secrets: Option<Box<Secrets>>,
     pub(crate) counters: Vec<u64>,
 }
@@ -43,7 +43,7 @@ impl Scope {
         let variables = vec![Held::Nothing; shared.program.variable_names.len()];
         let counters = vec![0; shared.program.counters];
         let program = &shared.program;
-        let hides = !program.show_secrets && !program.secret_variables.is_empty();
+        let hides = !program.show_secrets && !program.secrets.is_empty();
         let secrets = hides.then(|| Box::new(program.secrets.clone()));
         Self { shared, group, number, variables, secrets, counters }
     }
@@ -53,12 +53,19 @@ impl Scope {
     }
 
     pub(crate) fn hold(&mut self, variable: VariableId, held: Held) {
-        if let (Some(secrets), Held::Text(value)) = (&mut self.secrets, &held)
+        if let Held::Text(value) = &held
             && self.shared.program.secret_variables.contains(&variable)
         {
-            secrets.remember(value);
+            self.hide(|secrets| secrets.remember(value));
         }
         self.variables[variable.0 as usize] = held;
+    }
+
+    /// Lets secrets be added to those that are hidden from now on, unless all are shown.
+    pub(crate) fn hide(&mut self, add: impl FnOnce(&mut Secrets)) {
+        if !self.shared.program.show_secrets {
+            add(self.secrets.get_or_insert_default());
+        }
     }
 
     /// The text without secrets, as it may be shown.

@@ -308,7 +308,8 @@ impl<'p> Thread<'p> {
         }
         let outcome = &*outcome;
         let (thread, group) = (self.name.as_str(), scope.group);
-        let url = &scope.shown(Cow::Borrowed(outcome.url.as_deref().unwrap_or_default()));
+        // Without secrets since it was made.
+        let url = outcome.url.as_deref().unwrap_or_default();
         let variables = &scope.sample_variables();
         row::emit(&self.worker, &Whose { label, thread, group, url, variables, opening }, outcome);
     }

@@ -27,7 +27,7 @@ pub use sampler::{
     Close, Expect, Header, InboxLimits, OnError, Open, Payload, PingKind, PingPong,
     RequestResponse, Sampler, SamplerKind, SingleRead, SingleWrite, WhenFull,
 };
-pub use secrets::Secrets;
+pub use secrets::{Secrets, is_secret_header};
 pub use setting::{BadValue, ByteSize, FromText, Setting};
 pub use template::{
     CounterId, CounterScope, Function, Part, Template, TimeFormat, VariableId, json_escape,

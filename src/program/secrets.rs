@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::net;
 use crate::program::json_escape;
@@ -12,11 +12,23 @@ const MASK: &str = "***";
 
 /// So many values are remembered; the oldest go first. A variable may get a new value with every
 /// iteration, and a text may still hold the one before.
-const REMEMBERED: usize = 32;
+const REMEMBERED: usize = 16;
 
 /// Where a text is cut off (`…`), so many bytes of a secret before it are recognised as its
 /// beginning.
 const RECOGNISED: usize = 4;
+
+/// A value that only the name of its header or query parameter makes a secret is hidden in other
+/// texts if it has so many bytes: `lang=en` of a cookie must not hide every `en`.
+const TELLING: usize = 8;
+
+/// Headers whose values are secrets by themselves.
+const SECRET_HEADERS: [&str; 3] = ["authorization", "cookie", "set-cookie"];
+
+/// Whether the values of headers of this name are secrets.
+pub fn is_secret_header(name: &str) -> bool {
+    SECRET_HEADERS.iter().any(|secret| secret.eq_ignore_ascii_case(name))
+}
 
 /// Secret values, as they are and as they stand in URLs and in JSON.
 #[derive(Debug, Clone, Default)]
@@ -49,6 +61,39 @@ impl Secrets {
             self.values.remove(0);
         }
         self.values.push(forms);
+    }
+
+    /// Adds the value of a header that holds secrets, and the parts that stand for themselves: what
+    /// follows `Bearer`, what each cookie has.
+    pub fn remember_header(&mut self, name: &str, value: &str) {
+        if !is_secret_header(name) {
+            return;
+        }
+        self.remember_telling(value);
+        for part in value.split([';', ' ']) {
+            self.remember_telling(part);
+            if let Some((_, part)) = part.split_once('=') {
+                self.remember_telling(part);
+            }
+        }
+    }
+
+    /// Adds the values of a URL's query parameters whose names tell that they are secrets.
+    pub fn remember_query(&mut self, url: &str) {
+        let Some((_, query)) = url.split_once('?') else { return };
+        for (name, value) in query.split('&').filter_map(|parameter| parameter.split_once('=')) {
+            if net::is_secret(name) {
+                self.remember_telling(value);
+                let decoded = percent_decode_str(value).decode_utf8_lossy();
+                self.remember_telling(&decoded);
+            }
+        }
+    }
+
+    fn remember_telling(&mut self, value: &str) {
+        if value.len() >= TELLING {
+            self.remember(value);
+        }
     }
 
     /// The text with `***` for every secret; borrowed where there is none.
@@ -125,11 +170,22 @@ mod tests {
     }
 
     #[test]
+    fn headers_and_queries_tell_their_secrets() {
+        let mut secrets = Secrets::default();
+        secrets.remember_header("Authorization", "Bearer abcdefgh==");
+        secrets.remember_header("cookie", "lang=en; sid=0123456789");
+        secrets.remember_header("X-Room", "lobby-lobby");
+        secrets.remember_query("ws://h/?apikey=secret%20secret&room=lobby-lobby&token=short");
+        let text = "abcdefgh== en 0123456789 secret secret secret%20secret lobby-lobby short";
+        assert_eq!(secrets.mask(text), "*** en *** *** *** lobby-lobby short");
+    }
+
+    #[test]
     fn only_so_many_old_values_are_remembered() {
         let mut secrets = Secrets::default();
         for number in 0..=REMEMBERED {
             secrets.remember(&format!("value-{number:03}"));
         }
-        assert_eq!(secrets.mask("value-000 value-001 value-032"), "value-000 *** ***");
+        assert_eq!(secrets.mask("value-000 value-001 value-016"), "value-000 *** ***");
     }
 }

@@ -107,15 +107,16 @@ thread_groups:
   - steps:
       - open:
           url: ${__P(target)}
+          headers: { Authorization: 'Basic hunter3-${__threadNum}' }
           extract: { header: { name: Set-Cookie, as: cookie, default: hunter2 } }
-      - request_response: { send: '${cookie}', assert: { equals: x } }
+      - request_response: { send: '${cookie} hunter3-1 hunter4-4', assert: { equals: x } }
 ";
     let (server, env) = (target(), Env::new());
-    let url = format!("target=ws://{}/echo?access_token=hunter2", server.address());
+    let url = format!("target=ws://{}/echo?access_token=hunter4-4", server.address());
     let finished = env.run(plan, &["-J", &url, "-J", "api_key=hunter2"]);
     finished.expect_exit(1);
     let everything = outputs(&env, &finished);
-    assert!(!everything.contains("hunter2"), "{everything}");
+    assert!(!everything.contains("hunter"), "{everything}");
     assert_eq!(finished.row("open").variables, ["***"]);
     assert!(finished.row("open").url.ends_with("?access_token=***"));
 }

@@ -11,7 +11,7 @@ use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::samplers::close::close_one;
 use crate::exec::samplers::job::{Job, interrupted, nonzero};
 use crate::net::{self, DialError, Url};
-use crate::program::{self, WhenFull};
+use crate::program::{self, WhenFull, is_secret_header};
 use crate::sample::{Code, Note, Phases};
 use crate::ws::{ConnectError, ConnectFailure, InboxBounds, Limits, Overflow, connect};
 
@@ -94,6 +94,12 @@ fn evaluate(job: &mut Job<'_>, spec: &program::Open) -> Result<Attempt, Failure>
     let mut headers = Vec::with_capacity(spec.headers.len());
     for header in &spec.headers {
         headers.push((header.name.clone(), scope.text(&header.value)?.into_owned()));
+    }
+    for (name, value) in headers.iter().filter(|(name, _)| is_secret_header(name)) {
+        scope.hide(|secrets| secrets.remember_header(name, value));
+    }
+    if url.uri.query().is_some_and(|query| query.split('&').any(net::is_secret)) {
+        scope.hide(|secrets| secrets.remember_query(&url.uri.to_string()));
     }
     let timeout = nonzero(scope.value(&spec.connect_timeout)?, "connect_timeout")?;
     let inbox = InboxBounds {
