@@ -1,12 +1,13 @@
 //! `assert`, as written.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::plan::json::Json;
 use crate::plan::setting::{Count, Flag, Number, Setting, Text, Time, given};
 
 /// One entry of `assert`: a map with one key, the kind of check.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Check {
     /// The message contains the text.
@@ -28,7 +29,7 @@ pub enum Check {
 }
 
 /// `json`: where to look, and exactly one thing that must hold there.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JsonCheck {
     /// A JSONPath (RFC 9535), such as `$.user.name`.

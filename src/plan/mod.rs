@@ -15,6 +15,7 @@ mod place;
 mod problem;
 mod reader;
 mod sampler;
+mod schema;
 mod setting;
 mod step;
 mod syntax;
@@ -31,6 +32,7 @@ pub use problem::Problem;
 pub use sampler::{
     Close, Common, Defaults, Inbox, Open, PingPong, RequestResponse, SingleRead, SingleWrite,
 };
+pub use schema::schema;
 pub use setting::{
     Count, Entries, Flag, Kind, List, Number, Passes, Removable, Setting, Size, Text, Time, Word,
 };

@@ -4,5 +4,6 @@ mod bad_peers;
 mod layers;
 mod plan_errors;
 mod run;
+mod schema;
 mod support;
 mod target;
