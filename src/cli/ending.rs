@@ -2,17 +2,32 @@
 
 use crate::report::{Finished, WriteError};
 use crate::sample::RunEnd;
-use crate::verdict::{self, Conclusion, Verdict};
+use crate::verdict::{self, Conclusion, Evidence, Judgement, Threshold, Verdict};
 
 /// A run that went to its end is judged by its samples. One whose results could not be written
 /// proves nothing, and that outranks everything else.
-pub(crate) fn conclude(finished: &Finished, end: RunEnd) -> Verdict {
+pub(crate) fn conclude(
+    finished: &Finished,
+    end: RunEnd,
+    peak_connections: u64,
+    thresholds: &[Threshold],
+) -> Judgement {
+    let evidence = Evidence { stats: &finished.stats, peak_connections };
+    let mut judgement = verdict::judge(&evidence, thresholds);
+    if let Some(verdict) = early(finished, end) {
+        judgement.verdict = verdict;
+    }
+    judgement
+}
+
+/// The verdict of a run that did not go to its end, whatever its samples say.
+fn early(finished: &Finished, end: RunEnd) -> Option<Verdict> {
     if let Err(error) = &finished.written {
-        return Verdict::new(Conclusion::BrokeOff, lost(error));
+        return Some(Verdict::new(Conclusion::BrokeOff, lost(error)));
     }
     let failures = verdict::failures(&finished.stats);
-    match end {
-        RunEnd::Completed => verdict::judge(&finished.stats),
+    Some(match end {
+        RunEnd::Completed => return None,
         RunEnd::BrokeOff(why) => Verdict::new(Conclusion::BrokeOff, why),
         RunEnd::Interrupted => {
             let reason = format!("interrupted by a signal; {failures}");
@@ -22,7 +37,7 @@ pub(crate) fn conclude(finished: &Finished, end: RunEnd) -> Verdict {
             let reason = format!("`{label}` failed and stopped the test; {failures}");
             Verdict::new(Conclusion::Failed, reason)
         }
-    }
+    })
 }
 
 fn lost(error: &WriteError) -> String {
@@ -39,7 +54,7 @@ mod tests {
 
     fn code(end: RunEnd, written: Result<(), WriteError>) -> u8 {
         let finished = Finished { stats: Stats::default(), written };
-        conclude(&finished, end).conclusion.exit_code()
+        conclude(&finished, end, 0, &[]).verdict.conclusion.exit_code()
     }
 
     #[test]

@@ -22,14 +22,18 @@ use crate::plan::{self, Loaded};
 use crate::program::Program;
 use crate::report::json::{self, About, Contents, Group};
 use crate::report::progress::{Bar, Lines};
-use crate::report::summary;
 use crate::report::{Finished, Live, Outputs, Recorder, Wanted};
+use crate::report::{summary, thresholds};
 use crate::sample::RunEnd;
 use crate::target::Server;
-use crate::verdict::Verdict;
+use crate::verdict::Judgement;
 
 /// How often the run is looked at while it goes on: for progress, and for a full disk.
 const TICK: Duration = Duration::from_millis(250);
+
+/// What the first signal is answered with: samplers at work may take a while.
+const FIRST_SIGNAL: &str =
+    "ending: samplers at work may finish, for 30 s at most; a second signal ends the run at once";
 
 /// How often the bar is redrawn.
 const REDRAW: Duration = Duration::from_secs(1);
@@ -59,7 +63,8 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
     let end = drive(&program, &recorder, cores, &live, progress)?;
     let ended = clock::now();
     let finished = recorder.finish();
-    let verdict = conclude(&finished, end);
+    let peak_connections = live.connections.peak();
+    let judgement = conclude(&finished, end, peak_connections, &program.thresholds);
     let contents = Contents {
         about: about(
             &loaded,
@@ -70,14 +75,14 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
         ),
         groups: groups(&program),
         stats: &finished.stats,
-        peak_connections: live.connections.peak(),
-        verdict: &verdict,
+        peak_connections,
+        judgement: &judgement,
         generator: host::generator(ended - clock.started()),
     };
     let summary = json::write(&summary_path, &contents);
-    show(console, &finished, &live, &verdict, &[&jtl_path, &summary_path]);
+    show(console, &finished, peak_connections, &judgement, &[&jtl_path, &summary_path]);
     summary.map_err(CliError::Summary)?;
-    Ok(verdict.conclusion.exit_code())
+    Ok(judgement.verdict.conclusion.exit_code())
 }
 
 /// The properties that the command line sets; the last one of a name counts.
@@ -131,6 +136,7 @@ async fn watch(running: &mut Running, mut signals: Signals, live: &Live, progres
                     stop.now(RunEnd::Interrupted);
                 } else {
                     stop.graceful(RunEnd::Interrupted);
+                    progress.say(FIRST_SIGNAL);
                 }
             }
             _ = ticks.tick() => {
@@ -144,12 +150,21 @@ async fn watch(running: &mut Running, mut signals: Signals, live: &Live, progres
     progress.finish(live);
 }
 
-fn show(console: Console, finished: &Finished, live: &Live, verdict: &Verdict, paths: &[&Path]) {
-    let peak = live.connections.peak();
-    console.info(&format!("\n{}\n", summary::render(&finished.stats, peak).trim_end()));
+fn show(
+    console: Console,
+    finished: &Finished,
+    peak_connections: u64,
+    judgement: &Judgement,
+    paths: &[&Path],
+) {
+    let summary = summary::render(&finished.stats, peak_connections);
     let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    console.info(&format!("{:<16}{}\n\n", "results", paths.join(", ")));
-    console.important(&summary::verdict_line(verdict));
+    console.info(&format!("\n{summary}{:<16}{}\n\n", "results", paths.join(", ")));
+    let thresholds = thresholds::render(&judgement.thresholds);
+    if !thresholds.is_empty() {
+        console.info(&format!("{thresholds}\n"));
+    }
+    console.important(&summary::verdict_line(&judgement.verdict));
 }
 
 fn about(
@@ -197,14 +212,14 @@ fn groups(program: &Program) -> Vec<Group> {
 enum Progress {
     Bar { bar: Bar, drawn: std::time::Instant },
     Lines { console: Console, lines: Lines, started: std::time::Instant },
-    None,
+    None(Console),
 }
 
 impl Progress {
     fn new(console: Console, off: bool) -> Self {
         let now = clock::now();
         if off {
-            Self::None
+            Self::None(console)
         } else if console.is_live() {
             Self::Bar { bar: Bar::new(ProgressDrawTarget::stderr()), drawn: now }
         } else {
@@ -228,13 +243,21 @@ impl Progress {
         }
     }
 
+    /// Shows a line beside the progress.
+    fn say(&self, line: &str) {
+        match self {
+            Self::Bar { bar, .. } => bar.say(line),
+            Self::Lines { console, .. } | Self::None(console) => console.info(&format!("{line}\n")),
+        }
+    }
+
     fn finish(&mut self, live: &Live) {
         match self {
             Self::Bar { bar, .. } => bar.finish(),
             Self::Lines { console, lines, started } => {
                 console.info(&lines.finish(live, clock::now() - *started));
             }
-            Self::None => {}
+            Self::None(_) => {}
         }
     }
 }

@@ -120,7 +120,7 @@ impl Compiler<'_> {
         })
     }
 
-    fn pattern(&mut self, setting: &Setting<Text>, path: &Path) -> Option<Pattern> {
+    pub(super) fn pattern(&mut self, setting: &Setting<Text>, path: &Path) -> Option<Pattern> {
         let template = self.text(setting, path)?;
         let Some(pattern) = template.as_constant() else {
             return Some(Pattern::Template(template));
@@ -164,7 +164,7 @@ impl Compiler<'_> {
         Some(Check::Json { path: query?, test: test? })
     }
 
-    fn json_path(&mut self, setting: &Setting<Text>, path: &Path) -> Option<JsonPath> {
+    pub(super) fn json_path(&mut self, setting: &Setting<Text>, path: &Path) -> Option<JsonPath> {
         let template = self.text(setting, path)?;
         let Some(text) = template.as_constant() else {
             let problem = Problem::error(path, "a JSONPath cannot hold variables");
@@ -318,7 +318,7 @@ fn source(check: &Check) -> String {
     text.replace('\n', "\\n").replace('\r', "\\r")
 }
 
-fn pattern_source(pattern: &Pattern) -> &str {
+pub(super) fn pattern_source(pattern: &Pattern) -> &str {
     match pattern {
         Pattern::Fixed(regex) => regex.as_str(),
         Pattern::Template(template) => &template.source,

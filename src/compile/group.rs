@@ -53,12 +53,15 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
         compiler.group_variables(&mut pending);
     }
     compiler.default_variables(&pending);
+    let thresholds = compiler.thresholds(&plan.thresholds, &groups);
     Program {
         name,
+        families: compiler.variables.families(),
         variable_names: std::mem::take(&mut compiler.variables).into_names(),
         variables,
         counters: compiler.counters as usize,
         groups,
+        thresholds,
     }
 }
 

@@ -3,9 +3,10 @@
 //! 1. the plan's variables, in order;
 //! 2. the plan's defaults, the outermost scope (`scope`);
 //! 3. each group: its schedule (`group`), then its steps with their scopes (`step`,
-//!    `sampler`, `assertion`), every text through `template`;
+//!    `sampler`, `assertion`, `extractor`), every text through `template`;
 //! 4. what needs a whole group: variables that nothing defines (`variables`) and connections that
-//!    nothing opens (`connections`).
+//!    nothing opens (`connections`);
+//! 5. `thresholds`, which need the labels of all groups (`threshold`).
 //!
 //! No pass stops at an error: it is noted with the path of its value, and the plan is refused at the
 //! end with all of them.
@@ -13,6 +14,7 @@
 mod assertion;
 mod compiler;
 mod connections;
+mod extractor;
 mod group;
 mod header;
 mod payload;
@@ -21,6 +23,7 @@ mod sampler;
 mod scope;
 mod step;
 mod template;
+mod threshold;
 mod url;
 mod variables;
 

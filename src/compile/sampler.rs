@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::compile::assertion::Reach;
 use crate::compile::compiler::Compiler;
 use crate::compile::connections::Connections;
 use crate::compile::payload::PayloadSettings;
@@ -67,16 +68,26 @@ impl Compiler<'_> {
             .and_then(|own| self.fixed(own, &path.key("on_error")))
             .unwrap_or(scope.on_error);
         let inherited = scope.assertions.iter().filter(|reaching| reaching.reach.includes(word));
+        let reads = self.variables.reads_so_far();
         let mut assertions: Vec<_> = inherited.map(|reaching| reaching.assertion.clone()).collect();
         assertions.extend(self.own_assertions(common.assert, word, &path.key("assert")));
+        let inherited = scope.extractors.iter().filter(|reaching| reaching.reach.includes(word));
+        let mut extractors: Vec<_> = inherited.map(|reaching| reaching.extractor.clone()).collect();
+        extractors.extend(self.own_extractors(common.extract, word, &path.key("extract")));
+        let mut needs = self.variables.reads_since(reads);
+        if Reach::Message.includes(word) {
+            needs.extend_from_slice(&scope.needs);
+        }
         let read_timeout = read_timeout.unwrap_or(Setting::Fixed(READ_TIMEOUT));
         Some(Sampler {
             name: name?,
             connection: connection?,
-            write_timeout: write_timeout.unwrap_or_else(|| read_timeout.clone()),
+            write_timeout,
             read_timeout,
             on_error,
             assertions,
+            extractors,
+            needs,
             kind: kind?,
         })
     }

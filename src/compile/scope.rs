@@ -2,15 +2,16 @@
 //!
 //! Each scope is compiled once, where it is written: its mistakes are found once and even if no
 //! sampler uses it, and a `__counter` in it is one counter for all samplers below. An inner scalar
-//! replaces the outer one, `headers` and `inbox` merge by key, `assert` adds up.
+//! replaces the outer one, `headers` and `inbox` merge by key, `assert` and `extract` add up.
 
 use std::time::Duration;
 
 use crate::compile::assertion::{Reaching, received_status};
 use crate::compile::compiler::Compiler;
+use crate::compile::extractor::ReachingExtractor;
 use crate::plan::{self, Count, Defaults, Entries, Inbox, List, Path, Removable, Text, Time, Word};
 use crate::program::{
-    BadValue, ByteSize, Expect, Header, OnError, PingKind, Setting, Template, WhenFull,
+    BadValue, ByteSize, Expect, Header, OnError, PingKind, Setting, Template, VariableId, WhenFull,
 };
 
 /// The settings that hold at one point of the plan.
@@ -28,6 +29,9 @@ pub(super) struct Scope {
     pub(super) reason: Option<Template>,
     pub(super) expect_status: Option<Vec<Setting<u16>>>,
     pub(super) assertions: Vec<Reaching>,
+    pub(super) extractors: Vec<ReachingExtractor>,
+    /// What the checks and extractors of this scope read.
+    pub(super) needs: Vec<VariableId>,
     pub(super) on_error: OnError,
 }
 
@@ -69,6 +73,8 @@ impl Default for Scope {
             reason: None,
             expect_status: None,
             assertions: Vec::new(),
+            extractors: Vec::new(),
+            needs: Vec::new(),
             on_error: OnError::Continue,
         }
     }
@@ -134,8 +140,12 @@ impl Compiler<'_> {
             let statuses = self.expected_statuses(statuses, &path.key("expect_status"));
             scope.expect_status = Some(statuses);
         }
+        let reads = self.variables.reads_so_far();
         let added = self.assertions(&d.assert.0, &path.key("assert"));
         scope.assertions.extend(added);
+        let added = self.extractors(&d.extract.0, &path.key("extract"));
+        scope.extractors.extend(added);
+        scope.needs.extend(self.variables.reads_since(reads));
         if let Some(on_error) = &d.on_error {
             scope.on_error = self.fixed(on_error, &path.key("on_error")).unwrap_or(scope.on_error);
         }

@@ -100,7 +100,7 @@ fn defaults_are_those_of_the_specification() {
     assert_eq!(open.name.as_constant(), Some("open"));
     assert_eq!(open.connection.as_constant(), Some("main"));
     assert_eq!(open.read_timeout, Setting::Fixed(Duration::from_secs(6)));
-    assert_eq!(open.write_timeout, open.read_timeout);
+    assert_eq!(open.write_timeout, None);
     assert_eq!(open.on_error, OnError::Continue);
     let SamplerKind::Open(open) = &open.kind else { panic!("{open:?}") };
     assert_eq!(open.connect_timeout, Setting::Fixed(Duration::from_secs(20)));

@@ -6,7 +6,7 @@ use crate::compile::compiler::Compiler;
 use crate::compile::compiler::When;
 use crate::diag::nearest;
 use crate::plan::{At, Entries, Path, Problem, Setting, Text};
-use crate::program::{Template, VariableId};
+use crate::program::{Families, Member, Template, VariableId, Which};
 
 /// All variables of a plan.
 #[derive(Debug, Default)]
@@ -17,8 +17,38 @@ pub(super) struct Variables {
     defined: HashSet<VariableId>,
     /// Uses since they were last judged.
     uses: Vec<Use>,
-    /// Variables that calls store to, since they were last judged.
-    stored: HashSet<VariableId>,
+    /// What calls and extractors store to, since it was last judged.
+    stored: Stored,
+    /// All extractors' variables.
+    extracted: HashSet<VariableId>,
+    /// Everything that was read, in order: see [`Self::reads_since`].
+    reads: Vec<VariableId>,
+}
+
+/// Variables that steps give values to.
+#[derive(Debug, Default)]
+struct Stored {
+    ids: HashSet<VariableId>,
+    /// By the name of an extractor's variable: how it gives values to `x_1` and the like.
+    families: HashMap<String, Vec<(Which, bool)>>,
+}
+
+impl Stored {
+    fn has(&self, variable: VariableId, name: &str) -> bool {
+        self.ids.contains(&variable)
+            || family(name).any(|(base, member)| {
+                self.families.get(base).is_some_and(|kinds| {
+                    kinds.iter().any(|(which, regex)| member.is_given_by(*which, *regex))
+                })
+            })
+    }
+}
+
+/// The ways in which a name can be one that an extractor derives from its own: `a_1_g1` is `_1_g1`
+/// of `a` and `_g1` of `a_1`.
+fn family(name: &str) -> impl Iterator<Item = (&str, Member)> {
+    name.match_indices('_')
+        .filter_map(|(at, _)| Member::parse(&name[at + 1..]).map(|member| (&name[..at], member)))
 }
 
 /// One place where a variable is read.
@@ -43,6 +73,7 @@ impl Variables {
     /// A variable that is read.
     pub(super) fn used(&mut self, name: &str, path: &Path, at: At) -> VariableId {
         let variable = self.id(name);
+        self.reads.push(variable);
         if !self.defined.contains(&variable) {
             self.uses.push(Use { variable, path: path.clone(), at });
         }
@@ -52,8 +83,53 @@ impl Variables {
     /// A variable that a call stores to.
     pub(super) fn stored(&mut self, name: &str) -> VariableId {
         let variable = self.id(name);
-        self.stored.insert(variable);
+        self.stored.ids.insert(variable);
         variable
+    }
+
+    /// A variable that an extractor stores to, and what is derived from it. Of several values `x`
+    /// itself gets none, as in JMeter, unless there is a default.
+    pub(super) fn extracted(
+        &mut self,
+        name: &str,
+        which: Which,
+        regex: bool,
+        has_default: bool,
+    ) -> VariableId {
+        let variable = self.id(name);
+        self.extracted.insert(variable);
+        if which != Which::All || has_default {
+            self.stored.ids.insert(variable);
+        }
+        let kinds = self.stored.families.entry(name.to_owned()).or_default();
+        if !kinds.contains(&(which, regex)) {
+            kinds.push((which, regex));
+        }
+        variable
+    }
+
+    /// A mark for [`Self::reads_since`].
+    pub(super) fn reads_so_far(&self) -> usize {
+        self.reads.len()
+    }
+
+    /// The variables that were read since the mark.
+    pub(super) fn reads_since(&mut self, mark: usize) -> Vec<VariableId> {
+        self.reads.split_off(mark)
+    }
+
+    /// The names in use that extractors derive from their own.
+    pub(super) fn families(&self) -> Families {
+        let mut families = Families::new();
+        for (index, name) in self.names.iter().enumerate() {
+            let variable = VariableId(u32::try_from(index).unwrap_or(u32::MAX));
+            for (base, member) in family(name) {
+                if let Some(base) = self.ids.get(base).filter(|id| self.extracted.contains(id)) {
+                    families.entry(*base).or_default().push((variable, member));
+                }
+            }
+        }
+        families
     }
 
     fn name(&self, variable: VariableId) -> &str {
@@ -69,7 +145,7 @@ impl Variables {
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     uses: Vec<Use>,
-    stored: HashSet<VariableId>,
+    stored: Stored,
 }
 
 impl Compiler<'_> {
@@ -94,7 +170,7 @@ impl Compiler<'_> {
             let uses = std::mem::take(&mut self.variables.uses);
             wanted.insert(name.clone(), uses);
             let stored = std::mem::take(&mut self.variables.stored);
-            self.variables.defined.extend(stored);
+            self.variables.defined.extend(stored.ids);
             let id = self.variables.id(name);
             self.variables.defined.insert(id);
             compiled.extend(template.map(|template| (id, template)));
@@ -112,7 +188,7 @@ impl Compiler<'_> {
     fn too_early(&self, user: &str, used: &Use, variables: &Entries<Setting<Text>>) -> Problem {
         let name = self.variables.name(used.variable);
         let Some((_, value)) = variables.0.iter().find(|(known, _)| known == name) else {
-            return self.undefined(used);
+            return self.undefined(used, &Stored::default());
         };
         let problem = |title: String| Problem::error(&used.path, title).at(used.at);
         if name == user {
@@ -137,31 +213,40 @@ impl Compiler<'_> {
     pub(super) fn group_variables(&mut self, pending: &mut Pending) {
         let stored = std::mem::take(&mut self.variables.stored);
         for used in std::mem::take(&mut self.variables.uses) {
-            if !stored.contains(&used.variable) && !pending.stored.contains(&used.variable) {
-                let problem = self.undefined(&used);
+            let name = self.variables.name(used.variable);
+            if !stored.has(used.variable, name) && !pending.stored.has(used.variable, name) {
+                let problem = self.undefined(&used, &stored);
                 self.note(problem);
             }
         }
         // What one group stores does not help another group's threads; only the plan's defaults,
         // which belong to all groups, get the benefit of the doubt.
-        pending.uses.retain(|used| !stored.contains(&used.variable));
+        let variables = &self.variables;
+        pending.uses.retain(|used| !stored.has(used.variable, variables.name(used.variable)));
     }
 
     /// Judges what is left of the uses of the plan's defaults.
     pub(super) fn default_variables(&mut self, pending: &Pending) {
-        for used in pending.uses.iter().filter(|used| !pending.stored.contains(&used.variable)) {
-            let problem = self.undefined(used);
+        for used in &pending.uses {
+            if pending.stored.has(used.variable, self.variables.name(used.variable)) {
+                continue;
+            }
+            let problem = self.undefined(used, &pending.stored);
             self.note(problem);
         }
     }
 
-    fn undefined(&self, used: &Use) -> Problem {
+    /// `stored`: what is given values where the variable is used.
+    fn undefined(&self, used: &Use, stored: &Stored) -> Problem {
         let name = self.variables.name(used.variable);
-        let known = self.variables.defined.iter().chain(&self.variables.stored);
+        let known = self.variables.defined.iter().chain(&self.variables.stored.ids);
         let mut names: Vec<&str> = known.map(|id| self.variables.name(*id)).collect();
         names.sort_unstable();
         let problem =
             Problem::error(&used.path, format!("undefined variable `{name}`")).at(used.at);
+        if let Some(help) = self.extraction(used.variable, stored) {
+            return problem.help(help);
+        }
         match nearest(name, names) {
             Some(similar) => problem.help(format!("a similar variable exists: `{similar}`")),
             None if name.starts_with('_') => {
@@ -171,6 +256,35 @@ impl Compiler<'_> {
                 "define it in `variables`, or write `\\${{{name}}}` for this text itself"
             )),
         }
+    }
+}
+
+impl Compiler<'_> {
+    /// Advice where an extractor nearly gives a value to the variable.
+    fn extraction(&self, variable: VariableId, stored: &Stored) -> Option<String> {
+        let name = self.variables.name(variable);
+        if stored.families.contains_key(name) {
+            return Some(format!(
+                "`match: all` gives `{name}_1`, `{name}_2` and so on, and `{name}_matchNr`"
+            ));
+        }
+        if self.variables.extracted.contains(&variable) {
+            return Some(format!(
+                "`{name}` is extracted in another thread group, and each thread has its own variables"
+            ));
+        }
+        let (base, member) = family(name).find(|(base, _)| stored.families.contains_key(*base))?;
+        Some(match member {
+            Member::Match(_) => {
+                format!("`{base}` is one match; with `match: all` there are `{base}_1`, `{base}_2`")
+            }
+            Member::Groups | Member::Group(_) if stored.families[base].iter().any(|(_, r)| *r) => {
+                format!("with `match: all` the groups of the first match are `{base}_1_g1`, …")
+            }
+            _ => format!(
+                "`_g1` and the like are the groups of a `regex` extractor; write `${{{base}}}`"
+            ),
+        })
     }
 }
 

@@ -221,7 +221,10 @@ fn lasted_too_long(took: Duration, limit: Duration) -> String {
     )
 }
 
-fn compiled<'p>(scope: &mut Scope, pattern: &'p Pattern) -> Result<Cow<'p, Regex>, Failure> {
+pub(crate) fn compiled<'p>(
+    scope: &mut Scope,
+    pattern: &'p Pattern,
+) -> Result<Cow<'p, Regex>, Failure> {
     match pattern {
         Pattern::Fixed(regex) => Ok(Cow::Borrowed(regex)),
         Pattern::Template(template) => {
@@ -234,7 +237,7 @@ fn compiled<'p>(scope: &mut Scope, pattern: &'p Pattern) -> Result<Cow<'p, Regex
 }
 
 /// A JSON value as text: a string without its quotes.
-fn plain_text(value: &Value) -> Cow<'_, str> {
+pub(crate) fn plain_text(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => Cow::Borrowed(text),
         other => Cow::Owned(other.to_string()),
@@ -259,7 +262,7 @@ fn numbers<'v>(found: &'v [&Value]) -> impl Iterator<Item = f64> + 'v {
 }
 
 /// On one line and not too long.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let line = text.replace('\r', "\\r").replace('\n', "\\n");
     match line.char_indices().nth(MAX_TEXT) {
         Some((cut, _)) => format!("{}…", &line[..cut]),

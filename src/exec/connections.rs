@@ -7,6 +7,7 @@ use std::time::Instant;
 use tokio::task::spawn_local;
 
 use crate::exec::outcome::Failure;
+use crate::exec::stop::Level;
 use crate::exec::timer::Timer;
 use crate::exec::worker::{WakerSlot, Worker};
 use crate::sample::{Code, Note};
@@ -209,7 +210,15 @@ impl Slot {
 fn retire(worker: &Worker, connection: &mut Connection) {
     worker.note(&Note::ConnectionEnded);
     if let Some(remains) = connection.take_remains() {
-        spawn_local(linger(remains));
+        let mut level = worker.shared.stop.subscribe();
+        spawn_local(async move {
+            tokio::select! {
+                biased;
+                () = linger(remains) => {}
+                // Whoever wants the run to end at once waits for no server.
+                _ = level.wait_for(|level| *level == Level::Now) => {}
+            }
+        });
     }
 }
 

@@ -49,6 +49,8 @@ pub fn start(
         let (sink, sender) = (sink.worker(), sender.clone());
         let body = move || {
             worker::run(&runtime, shared, sink, shares);
+            // A name lookup that nobody waits for any more must not hold up the end of the run.
+            runtime.shutdown_background();
             drop(sender);
         };
         let name = format!("worker-{index}");

@@ -10,6 +10,19 @@ use crate::exec::shared::Shared;
 use crate::program::{FromText, JsonPart, Part, Setting, Template, VariableId, json_escape};
 use crate::sample::Code;
 
+/// What a variable holds.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Held {
+    /// Nothing yet.
+    #[default]
+    Nothing,
+    /// Nothing, because what should have given it a value failed with this code: what needs it is
+    /// skipped.
+    Missing(Code),
+    /// A value.
+    Text(Rc<str>),
+}
+
 /// The variables and counters of one virtual thread, and who it is.
 #[derive(Debug)]
 pub(crate) struct Scope {
@@ -17,19 +30,31 @@ pub(crate) struct Scope {
     pub(crate) group: usize,
     /// From 1 within the group.
     pub(crate) number: u32,
-    variables: Vec<Option<Rc<str>>>,
+    variables: Vec<Held>,
     pub(crate) counters: Vec<u64>,
 }
 
 impl Scope {
     pub(crate) fn new(shared: Arc<Shared>, group: usize, number: u32) -> Self {
-        let variables = vec![None; shared.program.variable_names.len()];
+        let variables = vec![Held::Nothing; shared.program.variable_names.len()];
         let counters = vec![0; shared.program.counters];
         Self { shared, group, number, variables, counters }
     }
 
     pub(crate) fn set(&mut self, variable: VariableId, value: &str) {
-        self.variables[variable.0 as usize] = Some(value.into());
+        self.hold(variable, Held::Text(value.into()));
+    }
+
+    pub(crate) fn hold(&mut self, variable: VariableId, held: Held) {
+        self.variables[variable.0 as usize] = held;
+    }
+
+    /// Why one of these variables has no value, if that is because something failed.
+    pub(crate) fn missing(&self, variables: &[VariableId]) -> Option<Code> {
+        variables.iter().find_map(|variable| match self.variables[variable.0 as usize] {
+            Held::Missing(cause) => Some(cause),
+            _ => None,
+        })
     }
 
     /// The text of a template; constants are borrowed.
@@ -81,10 +106,15 @@ impl Scope {
     }
 
     fn variable(&self, variable: VariableId) -> Result<&str, Failure> {
-        self.variables[variable.0 as usize].as_deref().ok_or_else(|| {
-            let name = &self.shared.program.variable_names[variable.0 as usize];
-            Failure::plain(Code::UndefinedVariable, &format!("variable `{name}` has no value yet"))
-        })
+        let name = || &self.shared.program.variable_names[variable.0 as usize];
+        match &self.variables[variable.0 as usize] {
+            Held::Text(text) => Ok(text),
+            Held::Nothing => Err(Failure::plain(
+                Code::UndefinedVariable,
+                &format!("variable `{}` has no value yet", name()),
+            )),
+            Held::Missing(cause) => Err(Failure::unmet(*cause, name())),
+        }
     }
 }
 

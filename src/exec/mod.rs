@@ -11,6 +11,7 @@ mod connections;
 mod cursor;
 mod engine;
 mod evaluate;
+mod extractor;
 mod functions;
 mod outcome;
 mod row;

@@ -15,11 +15,19 @@ pub(crate) struct Failure {
     pub(crate) text: String,
     /// The text without what differs from time to time: what groups equal causes.
     pub(crate) cause: String,
+    /// Nothing was tried, because an earlier sampler failed: a skip and no failure of its own.
+    pub(crate) is_skip: bool,
 }
 
 impl Failure {
     pub(crate) fn new(code: Code, text: impl Into<String>, cause: impl Into<String>) -> Self {
-        Self { code, text: text.into(), cause: cause.into() }
+        Self { code, text: text.into(), cause: cause.into(), is_skip: false }
+    }
+
+    /// A variable that is needed was not extracted, because of a failure with this code.
+    pub(crate) fn unmet(cause: Code, name: &str) -> Self {
+        let text = format!("variable `{name}` was not extracted");
+        Self { is_skip: true, ..Self::plain(cause, &text) }
     }
 
     /// A failure whose text is always the same.
@@ -45,6 +53,8 @@ pub(crate) struct Outcome {
     pub(crate) data_type: DataType,
     pub(crate) bytes: u64,
     pub(crate) sent_bytes: u64,
+    /// The head of the answer to an upgrade request, for assertions and extractors.
+    pub(crate) head: Option<Vec<u8>>,
     /// What was received, for assertions.
     pub(crate) message: Option<Message>,
     /// Whether this was the first exchange on its connection.
@@ -67,6 +77,7 @@ impl Outcome {
             data_type: DataType::None,
             bytes: 0,
             sent_bytes: 0,
+            head: None,
             message: None,
             first_exchange: false,
             url: None,
@@ -137,5 +148,6 @@ pub(crate) fn message_of(code: Code, opening: bool) -> &'static str {
         Code::EmptyLoop => "Loop without samplers",
         Code::Interrupted => "Interrupted",
         Code::OutOfSync => "Out of sync",
+        Code::NotExtracted => "Not extracted",
     }
 }

@@ -60,9 +60,11 @@ fn sampler(name: &str, kind: SamplerKind) -> Step {
         name: Template::constant(name),
         connection: Template::constant("main"),
         read_timeout: time.clone(),
-        write_timeout: time,
+        write_timeout: None,
         on_error: OnError::Continue,
         assertions: Vec::new(),
+        extractors: Vec::new(),
+        needs: Vec::new(),
         kind,
     }))
 }
@@ -116,8 +118,10 @@ fn run(threads: u32, loops: Times, steps: Vec<Step>) -> (Vec<String>, Vec<String
         name: "test".to_owned(),
         variable_names: Vec::new(),
         variables: Vec::new(),
+        families: Families::new(),
         counters: 0,
         groups: vec![group],
+        thresholds: Vec::new(),
     };
     let sink = Collected::default();
     let running = exec::start(&Arc::new(program), &sink, 2).unwrap();

@@ -11,6 +11,7 @@ use crate::exec::assertion;
 use crate::exec::connections::Connections;
 use crate::exec::cursor::{Cursor, EmptyPasses, Next, Pass, Tally};
 use crate::exec::evaluate::Scope;
+use crate::exec::extractor;
 use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::row::{self, Whose};
 use crate::exec::samplers;
@@ -173,7 +174,7 @@ impl<'p> Thread<'p> {
                     Flow::Go
                 }
                 Err(failure) => {
-                    self.emit_failure("loop", failure);
+                    self.not_done("loop", failure);
                     Flow::Go
                 }
             },
@@ -208,7 +209,7 @@ impl<'p> Thread<'p> {
                 self.tally.waited += 1;
                 self.connections.pause_until(clock::now() + time).await;
             }
-            Err(failure) => self.emit_failure("pause", failure),
+            Err(failure) => self.not_done("pause", failure),
         }
         Flow::Go
     }
@@ -217,6 +218,9 @@ impl<'p> Thread<'p> {
         self.tally.reached += 1;
         let opening = matches!(sampler.kind, SamplerKind::Open(_));
         let (label, execution) = match self.scope.text(&sampler.name) {
+            Err(failure) if failure.is_skip => {
+                (sampler.name.source.as_str().into(), Execution::Skipped(failure.code))
+            }
             Err(failure) => {
                 let outcome = Outcome::unstarted(failure);
                 (sampler.name.source.as_str().into(), Execution::Row(outcome))
@@ -229,6 +233,7 @@ impl<'p> Thread<'p> {
         };
         match execution {
             Execution::Skipped(cause) => {
+                extractor::lose(&mut self.scope, &sampler.extractors, cause);
                 self.last_skip = cause;
                 self.worker.note(&Note::Skipped { label: &label, cause });
                 Flow::Go
@@ -245,6 +250,20 @@ impl<'p> Thread<'p> {
                         assertions,
                         &outcome,
                     ));
+                }
+                match outcome.failure {
+                    None if outcome.code == Code::NoMessage => {
+                        extractor::lose(&mut self.scope, &sampler.extractors, Code::NotExtracted);
+                    }
+                    None => outcome.fail_assertion(extractor::extract(
+                        &mut self.scope,
+                        &sampler.extractors,
+                        &outcome,
+                    )),
+                    Some(_) => {
+                        let cause = cause_of(outcome.code);
+                        extractor::lose(&mut self.scope, &sampler.extractors, cause);
+                    }
                 }
                 self.emit(&label, &outcome, opening);
                 if outcome.failure.is_some() {
@@ -284,6 +303,17 @@ impl<'p> Thread<'p> {
         row::emit(&self.worker, &Whose { label, thread, group, url, opening }, outcome);
     }
 
+    /// A step other than a sampler failed, or is skipped because of an earlier failure.
+    fn not_done(&mut self, label: &str, failure: Failure) {
+        if failure.is_skip {
+            self.tally.reached += 1;
+            self.last_skip = failure.code;
+            self.worker.note(&Note::Skipped { label, cause: failure.code });
+        } else {
+            self.emit_failure(label, failure);
+        }
+    }
+
     /// A row for what failed outside any sampler.
     fn emit_failure(&mut self, label: &str, failure: Failure) {
         self.tally.reached += 1;
@@ -300,5 +330,14 @@ impl<'p> Thread<'p> {
         if self.steps.is_multiple_of(STEPS_PER_TURN) {
             tokio::task::yield_now().await;
         }
+    }
+}
+
+/// Why a variable has no value after a failure with this code: that of a failed assertion says
+/// nothing.
+fn cause_of(code: Code) -> Code {
+    match code {
+        Code::OK | Code::SWITCHING_PROTOCOLS => Code::NotExtracted,
+        code => code,
     }
 }

@@ -7,7 +7,7 @@ use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
-use tokio::task::{LocalSet, spawn_local};
+use tokio::task::{LocalSet, spawn_local, unconstrained};
 use tokio::time::{Instant as RuntimeInstant, MissedTickBehavior, interval, sleep_until};
 
 use crate::clock;
@@ -170,7 +170,9 @@ async fn start_threads(worker: Rc<Worker>, share: Share) {
         if worker.level() != Level::Run {
             return;
         }
-        spawn_local(thread::run(Rc::clone(&worker), share.group, index, end));
+        // A thread takes turns by itself, and must not take a socket for empty because the runtime
+        // wants it to.
+        spawn_local(unconstrained(thread::run(Rc::clone(&worker), share.group, index, end)));
         index += share.step;
     }
 }

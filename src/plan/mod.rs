@@ -7,6 +7,7 @@
 mod assertion;
 mod document;
 mod error;
+mod extractor;
 mod json;
 mod keys;
 mod load;
@@ -23,6 +24,9 @@ mod thread_group;
 
 pub use assertion::{Check, JsonCheck};
 pub use error::At;
+pub use extractor::{
+    BetweenExtractor, CommonExtractor, Extractor, HeaderExtractor, JsonExtractor, RegexExtractor,
+};
 pub use json::Json;
 #[cfg(test)]
 pub(crate) use load::parse;

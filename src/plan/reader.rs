@@ -127,6 +127,9 @@ impl<'n> Reader<'n> {
             let error = ShapeError::invalid_type(self.found(), &"settings (`key: value`)");
             Err(match self.path.last_key() {
                 Some("loop") => error.help("write `loop: { times: 3, steps: [ … ] }`"),
+                Some("between") => {
+                    error.help("write `between: { left: 'id=', right: '&', as: id }`")
+                }
                 Some("block") => error.help("write `block: { steps: [ … ] }`"),
                 _ => error,
             })
@@ -207,7 +210,11 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ShapeError> {
-        let what = if name == "Step" { "step" } else { "check" };
+        let what = match name {
+            "Step" => "step",
+            "Extractor" => "extractor",
+            _ => "check",
+        };
         let (kind, content, at) =
             one_kind(self.node, what, variants).map_err(|problem| match *problem {
                 (Some(key), error) => note(self.problems, error, &self.path.key(key), At::Key),
@@ -234,8 +241,9 @@ impl<'de> Deserializer<'de> for Reader<'_> {
 type OneKind<'n> = Result<(&'n str, &'n Node, At), Box<(Option<String>, ShapeError)>>;
 
 fn one_kind<'n>(node: &'n Node, what: &str, variants: &[&str]) -> OneKind<'n> {
+    let article = if what == "extractor" { "an" } else { "a" };
     let expected = |found: &str| {
-        let error = ShapeError::new(format!("expected a {what}, found {found}"));
+        let error = ShapeError::new(format!("expected {article} {what}, found {found}"));
         Err(Box::new((None, error.help(format!("write `- {}: …`", variants[0])))))
     };
     match &node.value {
@@ -248,7 +256,7 @@ fn one_kind<'n>(node: &'n Node, what: &str, variants: &[&str]) -> OneKind<'n> {
             [(first, _), (second, _), ..] => {
                 let (first, second) = (&first.text, &second.text);
                 let error = ShapeError::new(format!(
-                    "a {what} has one kind, found `{first}` and `{second}`"
+                    "{article} {what} has one kind, found `{first}` and `{second}`"
                 ));
                 let help = if variants.contains(&second.as_str()) {
                     format!("begin each {what} with `- `")

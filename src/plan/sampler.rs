@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::plan::assertion::Check;
+use crate::plan::extractor::Extractor;
 use crate::plan::json::Json;
 use crate::plan::setting::{
     Count, Entries, Flag, List, Removable, Setting, Size, Text, Time, Word, given,
@@ -24,6 +25,8 @@ pub struct Common<'a> {
     pub on_error: Option<&'a Setting<Word>>,
     /// `assert`
     pub assert: &'a [Check],
+    /// `extract`
+    pub extract: &'a [Extractor],
 }
 
 /// Adds the settings that all samplers share. They are repeated in each type because
@@ -57,6 +60,9 @@ macro_rules! samplers {
             /// What must hold for the sample to pass.
             #[serde(default)]
             pub assert: List<Check>,
+            /// What a passed sample gives to variables.
+            #[serde(default)]
+            pub extract: List<Extractor>,
             /// What a failure does.
             #[serde(default, deserialize_with = "given")]
             pub on_error: Option<Setting<Word>>,
@@ -72,6 +78,7 @@ macro_rules! samplers {
                     write_timeout: self.write_timeout.as_ref(),
                     on_error: self.on_error.as_ref(),
                     assert: &self.assert.0,
+                    extract: &self.extract.0,
                 }
             }
         }
@@ -214,6 +221,9 @@ pub struct Defaults {
     /// Adds up with the outer scope's; reaches the samplers that it can apply to.
     #[serde(default)]
     pub assert: List<Check>,
+    /// Adds up as `assert` does.
+    #[serde(default)]
+    pub extract: List<Extractor>,
     /// Of all samplers.
     #[serde(default, deserialize_with = "given")]
     pub on_error: Option<Setting<Word>>,

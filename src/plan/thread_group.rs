@@ -20,6 +20,9 @@ pub struct Plan {
     /// Settings of all samplers.
     #[serde(default, deserialize_with = "given")]
     pub defaults: Option<Defaults>,
+    /// Conditions that the run must meet, by label; `all` is all samplers together.
+    #[serde(default)]
+    pub thresholds: Entries<List<Setting<Text>>>,
     /// The thread groups: who does what.
     #[serde(default)]
     pub thread_groups: List<ThreadGroup>,

@@ -5,6 +5,7 @@
 //! for each field at each execution.
 
 mod assertion;
+mod extractor;
 mod hex;
 mod json_template;
 mod pause;
@@ -14,7 +15,10 @@ mod template;
 
 use std::time::Duration;
 
+use crate::verdict::Threshold;
+
 pub use assertion::{Assertion, Check, JsonPath, JsonTest, Pattern};
+pub use extractor::{Extractor, ExtractorKind, Families, Member, Piece, Which};
 pub use hex::hex_bytes;
 pub use json_template::JsonPart;
 pub use pause::Pause;
@@ -36,10 +40,14 @@ pub struct Program {
     pub variable_names: Vec<String>,
     /// Evaluated for each thread when it starts, in order.
     pub variables: Vec<(VariableId, Template)>,
+    /// What extractors can set beside their own variable.
+    pub families: Families,
     /// How many `__counter` calls there are; a [`CounterId`] is below it.
     pub counters: usize,
     /// The thread groups, in the order of the plan.
     pub groups: Vec<Group>,
+    /// What the verdict depends on, in the order of the plan.
+    pub thresholds: Vec<Threshold>,
 }
 
 /// A thread group: how many threads run which steps for how long.

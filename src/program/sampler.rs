@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::program::{Assertion, ByteSize, Setting, Template};
+use crate::program::{Assertion, ByteSize, Extractor, Setting, Template, VariableId};
 
 /// One sampler: what all kinds share, and its kind.
 #[derive(Debug)]
@@ -15,11 +15,16 @@ pub struct Sampler {
     /// never zero.
     pub read_timeout: Setting<Duration>,
     /// Deadline for handing its frame to the kernel; never zero.
-    pub write_timeout: Setting<Duration>,
+    /// `None` means that of reading, which may be a template: evaluated once for both.
+    pub write_timeout: Option<Setting<Duration>>,
     /// What a failure does.
     pub on_error: OnError,
     /// Outer scopes first; inherited ones that cannot apply to this kind are already left out.
     pub assertions: Vec<Assertion>,
+    /// Outer scopes first, as with `assertions`; they see only samples that passed.
+    pub extractors: Vec<Extractor>,
+    /// The variables that assertions and extractors read: without them the sampler cannot be judged.
+    pub needs: Vec<VariableId>,
     /// What it does.
     pub kind: SamplerKind,
 }

@@ -7,8 +7,9 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::report::thresholds::{self, Entry};
 use crate::stats::{LabelStats, Stats, Times};
-use crate::verdict::Verdict;
+use crate::verdict::Judgement;
 
 /// The name of the figures of all samplers together.
 const ALL: &str = "all";
@@ -73,7 +74,7 @@ pub struct Contents<'a> {
     /// Connections that were open at once, at most.
     pub peak_connections: u64,
     /// The judgement.
-    pub verdict: &'a Verdict,
+    pub judgement: &'a Judgement,
     /// The generator's own consumption.
     pub generator: Generator,
 }
@@ -85,8 +86,7 @@ struct Document<'a> {
     verdict: &'static str,
     exit_code: u8,
     reason: &'a str,
-    /// Conditions of the plan and whether they held.
-    thresholds: [(); 0],
+    thresholds: Vec<Entry<'a>>,
     groups: &'a [Group],
     labels: Map<String, Value>,
     connections: Connections,
@@ -183,7 +183,8 @@ fn write_to(path: &Path, contents: &Contents<'_>) -> io::Result<()> {
 }
 
 fn document<'a>(contents: &'a Contents<'_>) -> Document<'a> {
-    let Contents { about, groups, stats, peak_connections, verdict, generator } = contents;
+    let Contents { about, groups, stats, peak_connections, judgement, generator } = contents;
+    let verdict = &judgement.verdict;
     let mut labels: Map<String, Value> = Map::new();
     for (name, figures) in stats.labels() {
         // Reserved, so a plan has no such label; but a template may come to it.
@@ -197,7 +198,7 @@ fn document<'a>(contents: &'a Contents<'_>) -> Document<'a> {
         verdict: verdict.conclusion.word(),
         exit_code: verdict.conclusion.exit_code(),
         reason: &verdict.reason,
-        thresholds: [],
+        thresholds: thresholds::entries(&judgement.thresholds),
         groups,
         labels,
         connections: Connections {
@@ -310,14 +311,14 @@ mod tests {
     use super::*;
     use crate::report::jtl::tests::sample;
     use crate::sample::{Code, Note, Sample};
-    use crate::verdict::Conclusion;
+    use crate::verdict::{Conclusion, Verdict};
 
     /// The file of a run with these figures, read back.
     fn written(stats: &Stats) -> Value {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("summary.json");
-        let verdict =
-            Verdict { conclusion: Conclusion::Failed, reason: "1 of 2 samples failed".to_owned() };
+        let verdict = Verdict::new(Conclusion::Failed, "1 of 2 samples failed");
+        let judgement = Judgement { verdict, thresholds: Vec::new() };
         let contents = Contents {
             about: About {
                 wsmeter: "1.2.3",
@@ -334,7 +335,7 @@ mod tests {
             groups: vec![Group { name: "G".to_owned(), model: "closed", threads: 3 }],
             stats,
             peak_connections: 7,
-            verdict: &verdict,
+            judgement: &judgement,
             generator: Generator::default(),
         };
         write(&path, &contents).unwrap();

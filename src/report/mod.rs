@@ -8,6 +8,7 @@ mod outputs;
 pub mod progress;
 mod recorder;
 pub mod summary;
+pub mod thresholds;
 mod units;
 mod writer;
 

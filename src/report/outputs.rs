@@ -62,6 +62,18 @@ pub enum OutputError {
         /// The file.
         path: PathBuf,
     },
+    /// A result that would overwrite the plan.
+    #[error("`{}` is the plan", path.display())]
+    IsPlan {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A JTL at the place of the summary.
+    #[error("`{}` is where the summary goes", path.display())]
+    IsSummary {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file system said no; the text names the path.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -74,6 +86,7 @@ impl OutputError {
             Self::Exists { .. } => Some("choose another place, or overwrite it with `--force`"),
             Self::NotOurs { .. } => Some("choose an empty or a new folder"),
             Self::Numbered { .. } => Some("choose a name that does not end in a dash and digits"),
+            Self::IsPlan { .. } | Self::IsSummary { .. } => Some("choose another place"),
             Self::Io(_) => None,
         }
     }
@@ -96,7 +109,13 @@ impl Outputs {
                 (folder.join(JTL), folder.join(SUMMARY))
             }
         };
+        if is_same_file(&jtl_path, &summary_path) {
+            return Err(OutputError::IsSummary { path: jtl_path });
+        }
         for path in [&jtl_path, &summary_path] {
+            if is_same_file(path, wanted.plan) {
+                return Err(OutputError::IsPlan { path: path.clone() });
+            }
             if path.exists() && !wanted.force {
                 return Err(OutputError::Exists { path: path.clone() });
             }
@@ -111,6 +130,17 @@ impl Outputs {
         fs_err::remove_file(&summary_path)?;
         Ok(Self { jtl_path, jtl: jtl.into(), summary_path })
     }
+}
+
+/// Whether two paths lead to one file, by whatever links; either may not exist yet.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| {
+        fs_err::canonicalize(path).ok().or_else(|| {
+            let path = std::path::absolute(path).ok()?;
+            Some(fs_err::canonicalize(path.parent()?).ok()?.join(path.file_name()?))
+        })
+    };
+    one == other || real(one).is_some_and(|one| real(other) == Some(one))
 }
 
 /// Opens a file for writing and empties it; without `force` it must be new, even if another process
@@ -242,6 +272,30 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let outputs = open(None, Some(&root.path().join("night.jtl")), false).unwrap();
         assert_eq!(outputs.summary_path, root.path().join("night.summary.json"));
+    }
+
+    #[test]
+    fn the_jtl_never_lies_where_the_summary_goes() {
+        let root = tempfile::tempdir().unwrap();
+        for force in [false, true] {
+            let jtl = root.path().join("run/../run/summary.json");
+            let error = open(Some(&root.path().join("run")), Some(&jtl), force).unwrap_err();
+            assert!(matches!(error, OutputError::IsSummary { .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_plan_is_never_overwritten() {
+        let root = tempfile::tempdir().unwrap();
+        let (plan, link) = (root.path().join("plan.yaml"), root.path().join("link.jtl"));
+        fs_err::write(&plan, "name: mine").unwrap();
+        fs_err::os::unix::fs::symlink(&plan, &link).unwrap();
+        for jtl in [&plan, &link] {
+            let wanted = Wanted { folder: None, jtl: Some(jtl), force: true, plan: &plan };
+            let error = Outputs::open(wanted, DateTime::UNIX_EPOCH).unwrap_err();
+            assert!(matches!(error, OutputError::IsPlan { .. }), "{error}");
+        }
+        assert_eq!(fs_err::read_to_string(&plan).unwrap(), "name: mine");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::report::units;
 use crate::report::{Interval, Live};
+use crate::stats::thousands;
 
 /// Seconds between two lines, as in JMeter.
 const LINE_EVERY: Duration = Duration::from_secs(30);
@@ -40,14 +41,19 @@ impl Bar {
         let rate = (seconds > 0.0).then(|| recent.count as f64 / seconds);
         self.bar.set_message(format!(
             "{} threads  {} connections  {}  {} samples  {} errors  p95 {}",
-            units::count(live.threads.now()),
-            units::count(live.connections.now()),
+            thousands(live.threads.now()),
+            thousands(live.connections.now()),
             units::rate(rate),
-            units::count(self.total.count),
-            units::count(self.total.failed),
+            thousands(self.total.count),
+            thousands(self.total.failed),
             units::time(self.total.times.percentile(95.0)),
         ));
         self.bar.tick();
+    }
+
+    /// Shows a line above the bar.
+    pub fn say(&self, line: &str) {
+        self.bar.println(line);
     }
 
     /// Takes the bar off the terminal.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::report::units::{count, printable, rate, time};
+use crate::report::units::{printable, rate, time};
 use crate::sample::{Code, EndCause};
-use crate::stats::{ConnectionStats, LabelStats, OTHER_LABELS, Stats, Times};
+use crate::stats::{ConnectionStats, LabelStats, OTHER_LABELS, Stats, Times, thousands};
 use crate::verdict::{Conclusion, Verdict};
 
 /// A label is cut to this many characters in the table.
@@ -75,8 +75,8 @@ fn cells(name: &str, label: &LabelStats) -> [String; 12] {
     let percentile = |percent| time(all.percentile(percent));
     [
         cut(name),
-        count(label.count),
-        count(label.failed),
+        thousands(label.count),
+        thousands(label.failed),
         rate(label.rate()),
         time(all.min()),
         time(all.mean()),
@@ -107,9 +107,9 @@ fn connections(out: &mut String, connections: &ConnectionStats, peak: u64) {
         "connections",
         &format!(
             "{} opened, {} refused, at most {} open at once",
-            count(connections.opened),
-            count(connections.refused),
-            count(peak),
+            thousands(connections.opened),
+            thousands(connections.refused),
+            thousands(peak),
         ),
     );
     let phase = |times: &Times| {
@@ -136,7 +136,11 @@ fn connections(out: &mut String, connections: &ConnectionStats, peak: u64) {
         &list(lost.iter().map(|(code, times)| (code.to_string(), *times))),
     );
     if connections.inbox_dropped > 0 {
-        line(out, "inbox full", &format!("{} messages dropped", count(connections.inbox_dropped)));
+        line(
+            out,
+            "inbox full",
+            &format!("{} messages dropped", thousands(connections.inbox_dropped)),
+        );
     }
 }
 
@@ -158,7 +162,7 @@ fn causes(out: &mut String, stats: &Stats) {
         .sort_by(|one, other| (other.2.count, one.0, one.1).cmp(&(one.2.count, other.0, other.1)));
     out.push_str("\nfailures\n");
     for (label, key, cause) in causes.iter().take(MAX_CAUSES) {
-        let times = count(cause.count);
+        let times = thousands(cause.count);
         let example = printable(&cause.example);
         writeln!(out, "  {times:>7} x {} {}: {example}", cut(label), key.code).ok();
     }
@@ -186,7 +190,7 @@ fn skipped(out: &mut String, stats: &Stats) {
         line(
             out,
             "skipped",
-            &format!("{} samplers could not run, because of {causes}", count(total)),
+            &format!("{} samplers could not run, because of {causes}", thousands(total)),
         );
     }
 }
@@ -205,7 +209,7 @@ fn asides(out: &mut String, stats: &Stats) {
     ];
     for (name, figure, meaning) in figures {
         if figure > 0 {
-            line(out, name, &format!("{} {meaning}", count(figure)));
+            line(out, name, &format!("{} {meaning}", thousands(figure)));
         }
     }
     for (cause, (threads, example)) in &stats.ended_early {
@@ -221,7 +225,7 @@ fn asides(out: &mut String, stats: &Stats) {
         line(
             out,
             "ended early",
-            &format!("{} threads {why}, such as `{}`", count(*threads), printable(example)),
+            &format!("{} threads {why}, such as `{}`", thousands(*threads), printable(example)),
         );
     }
     if stats.labels().any(|(label, _)| label == OTHER_LABELS) {
@@ -241,7 +245,10 @@ fn line(out: &mut String, name: &str, text: &str) {
 }
 
 fn list(counts: impl Iterator<Item = (String, u64)>) -> String {
-    counts.map(|(name, times)| format!("{name} x {}", count(times))).collect::<Vec<_>>().join(", ")
+    counts
+        .map(|(name, times)| format!("{name} x {}", thousands(times)))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use crate::stats::thousands;
+
 /// A text without control characters, which are written as `\u{1b}`: labels and messages may hold
 /// what a server sent, and a terminal would obey it.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
@@ -18,19 +20,6 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(printable)
-}
-
-/// A whole number with thousands separators.
-pub(crate) fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// A time in the unit that keeps it short, three significant digits or so: `12.3µs`, `4.56ms`,
@@ -61,7 +50,7 @@ pub(crate) fn rate(rate: Option<f64>) -> String {
             clippy::cast_sign_loss,
             reason = "a rate of rows is positive and far below 2^53"
         )]
-        Some(rate) if rate >= 999.5 => format!("{}/s", count(rate.round() as u64)),
+        Some(rate) if rate >= 999.5 => format!("{}/s", thousands(rate.round() as u64)),
         Some(rate) => format!("{}/s", digits(rate)),
     }
 }
@@ -74,11 +63,6 @@ fn digits(number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn thousands_are_separated() {
-        assert_eq!([0, 999, 1_000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
-    }
 
     #[test]
     fn times_take_the_unit_that_keeps_them_short() {

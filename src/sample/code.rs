@@ -61,6 +61,8 @@ codes! {
     Interrupted = "INTERRUPTED",
     /// Only a cause of skipping: an unanswered request makes later replies ambiguous.
     OutOfSync = "OUT_OF_SYNC",
+    /// Only a cause of skipping: an earlier sampler passed without a value for a variable.
+    NotExtracted = "NOT_EXTRACTED",
 }
 
 impl Code {

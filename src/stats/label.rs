@@ -137,6 +137,13 @@ impl LabelStats {
         self.skipped.values().sum()
     }
 
+    /// Skipped executions among rows and skipped ones, from 0 to 1; `None` without any.
+    #[expect(clippy::cast_precision_loss, reason = "a ratio needs no 53 bits")]
+    pub fn skip_rate(&self) -> Option<f64> {
+        let (skips, all) = (self.skips(), self.count + self.skips());
+        (all > 0).then(|| skips as f64 / all as f64)
+    }
+
     fn fail(&mut self, sample: &Sample<'_>) {
         self.failed += 1;
         if self.ok.is_none() {

@@ -7,10 +7,12 @@ mod label;
 mod label_names;
 mod quantiles;
 mod run;
+mod thousands;
 mod times;
 
 pub use connections::{ConnectionStats, Gauge};
 pub use label::{Cause, CauseKey, LabelStats};
 pub use label_names::{LabelNames, OTHER_LABELS};
 pub use run::Stats;
+pub use thousands::thousands;
 pub use times::Times;

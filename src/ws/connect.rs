@@ -29,6 +29,8 @@ pub struct Connected {
     pub sent_bytes: u64,
     /// Bytes of the answer's head.
     pub bytes: u64,
+    /// The head of the answer: see [`header_values`](crate::ws::header_values).
+    pub head: Vec<u8>,
 }
 
 /// A failed attempt: why, and what had passed over the wire.
@@ -109,6 +111,7 @@ pub async fn connect(
                 done,
                 sent_bytes,
                 bytes: length as u64,
+                head: exchange.received[..length].to_vec(),
             })
         }
         Err((error, length)) => Err(ConnectFailure { error, sent_bytes, bytes: length as u64 }),

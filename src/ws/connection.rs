@@ -9,6 +9,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
+use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::clock;
@@ -88,6 +89,10 @@ pub struct Connection {
     /// The newest ping that found `unsent` full.
     late_ping: Option<Vec<u8>>,
     close_sent: bool,
+    /// Bytes read so far.
+    received: u64,
+    /// Whether the last pump left nothing in the socket.
+    caught_up: bool,
     /// Why nothing can be written any more. What the peer wrote before is still read: it may be the
     /// close frame that explains it.
     write_error: Option<String>,
@@ -112,6 +117,8 @@ impl Connection {
             unsent: Vec::new(),
             late_ping: None,
             close_sent: false,
+            received: 0,
+            caught_up: false,
             write_error: None,
             loss: None,
         }
@@ -130,6 +137,23 @@ impl Connection {
     /// Whether the kernel has taken everything that was sent.
     pub fn is_flushed(&self) -> bool {
         self.unsent.is_empty() && self.write_error.is_none()
+    }
+
+    /// Whether everything that was in the socket before the last pump has been read. After a read
+    /// budget, or where a full inbox holds the reading back, more may be there.
+    pub fn is_caught_up(&self) -> bool {
+        self.caught_up
+    }
+
+    /// Bytes read since the upgrade.
+    pub fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// The most that can be in the socket unread, in bytes.
+    pub fn receive_buffer(&self) -> usize {
+        let size = self.stream.as_ref().and_then(|one| SockRef::from(one).recv_buffer_size().ok());
+        size.unwrap_or_default()
     }
 
     /// Whether part of a message has arrived.
@@ -167,6 +191,7 @@ impl Connection {
         observer: &mut dyn Observer,
     ) {
         self.poll_flush(context);
+        self.caught_up = false;
         let mut budget = READ_BUDGET;
         while self.loss.is_none() && (observer.is_waiting() || !self.inbox.holds_back()) {
             if budget == 0 {
@@ -174,11 +199,15 @@ impl Connection {
                 break;
             }
             let room = budget.min(buffer.len());
-            let Poll::Ready(read) = self.poll_read(context, &mut buffer[..room]) else { break };
+            let Poll::Ready(read) = self.poll_read(context, &mut buffer[..room]) else {
+                self.caught_up = true;
+                break;
+            };
             match read {
                 Ok(0) => self.disconnect("the peer closed TCP without a close frame"),
                 Ok(length) => {
                     budget -= length;
+                    self.received += length as u64;
                     self.receive(&buffer[..length], clock::now(), observer);
                 }
                 Err(error) => self.disconnect(&error.to_string()),

@@ -134,6 +134,17 @@ impl UpgradeRequest {
     }
 }
 
+/// The values of the headers of this name, in any case, in the head of an HTTP response; none where
+/// it is not one. Bytes that are not UTF-8 are replaced.
+pub fn header_values(head: &[u8], name: &str) -> Vec<String> {
+    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+    let mut response = httparse::Response::new(&mut headers);
+    match response.parse(head) {
+        Ok(_) => values(&response, name).map(|value| value.trim().to_owned()).collect(),
+        Err(_) => Vec::new(),
+    }
+}
+
 fn values<'a>(
     response: &'a httparse::Response<'_, '_>,
     name: &'a str,

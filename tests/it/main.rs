@@ -1,9 +1,12 @@
 //! All integration tests, in one binary.
 
 mod bad_peers;
+mod extract;
 mod layers;
 mod plan_errors;
+mod regressions;
 mod run;
 mod schema;
 mod support;
 mod target;
+mod thresholds;

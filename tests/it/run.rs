@@ -13,7 +13,7 @@ use crate::support::time::wait_until;
 use crate::support::{jtl, target};
 
 /// The steps of `group` below a thread group with these settings.
-fn plan(group: &str, steps: &str) -> String {
+pub(crate) fn plan(group: &str, steps: &str) -> String {
     format!(
         "name: test\ndefaults:\n  url: ${{__P(target)}}\nthread_groups:\n  - name: Users\n{}    \
          steps:\n{}",
@@ -27,7 +27,7 @@ fn indented(text: &str, by: &str) -> String {
     lines.flat_map(|line| [by, line, "\n"]).collect()
 }
 
-fn start(env: &Env, plan: &str, url: &str) -> Running {
+pub(crate) fn start(env: &Env, plan: &str, url: &str) -> Running {
     env.start(plan, &["-J", &format!("target={url}")])
 }
 
@@ -35,7 +35,7 @@ fn run(plan: &str, server: &Server, path: &str) -> Finished {
     start(&Env::new(), plan, &format!("ws://{}{path}", server.address())).finish()
 }
 
-fn run_against(peer: Peer, plan: &str) -> (Finished, Vec<Record>) {
+pub(crate) fn run_against(peer: Peer, plan: &str) -> (Finished, Vec<Record>) {
     let finished = start(&Env::new(), plan, &peer.url("/")).finish();
     (finished, peer.finish())
 }

@@ -14,7 +14,7 @@ const COMMITTED: &str = "schemas/plan.schema.json";
 const RICH: &str = "tests/fixtures/schema/rich.yaml";
 const QUICKSTART: &str = "plans/quickstart.yaml";
 /// Mutations of each plan.
-const MUTATIONS: usize = 1_500;
+const MUTATIONS: usize = 1_000;
 
 /// What the compiler says of a value of the wrong type; all else it says is about sense.
 const TYPE_ERRORS: &[&str] = &[

@@ -20,7 +20,7 @@ pub(crate) async fn run(job: &mut Job<'_>, spec: &program::Close) -> Result<Exec
     if let Some(refusal) = job.refusal() {
         return Ok(refusal);
     }
-    let (read_timeout, write_timeout) = (job.read_timeout()?, job.write_timeout()?);
+    let (read_timeout, write_timeout) = job.timeouts()?;
     let close = frame(job, spec)?;
     let mut passing = Vec::with_capacity(spec.expect_status.len());
     for status in &spec.expect_status {

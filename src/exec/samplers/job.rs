@@ -6,10 +6,11 @@ use crate::clock;
 use crate::exec::connections::{Admission, Connections, Slot, SlotId};
 use crate::exec::evaluate::Scope;
 use crate::exec::outcome::{Execution, Failure, Outcome};
-use crate::exec::wait::Ended;
+use crate::exec::samplers::take::ReadOn;
+use crate::exec::wait::{AtEnd, Ended};
 use crate::program::Sampler;
 use crate::sample::{Code, Note};
-use crate::ws::{Observer, Opcode};
+use crate::ws::{Connection, Observer, Opcode};
 
 /// One execution of one sampler.
 pub(crate) struct Job<'a> {
@@ -60,8 +61,17 @@ impl<'a> Job<'a> {
     }
 
     pub(crate) fn write_timeout(&mut self) -> Result<Duration, Failure> {
-        let value = self.scope.value(&self.sampler.write_timeout)?;
-        nonzero(value, "write_timeout")
+        match &self.sampler.write_timeout {
+            Some(timeout) => nonzero(self.scope.value(timeout)?, "write_timeout"),
+            None => self.read_timeout(),
+        }
+    }
+
+    /// For reading and for writing, each evaluated once.
+    pub(crate) fn timeouts(&mut self) -> Result<(Duration, Duration), Failure> {
+        let read = self.read_timeout()?;
+        let write = if self.sampler.write_timeout.is_some() { self.write_timeout()? } else { read };
+        Ok((read, write))
     }
 
     /// An outcome that begins now on the sampler's connection.
@@ -81,6 +91,24 @@ impl<'a> Job<'a> {
         let partial = self.slot().connection.as_ref().is_some_and(|one| one.is_inside_a_message());
         let more = if partial { "; part of a message had arrived" } else { "" };
         Failure::new(Code::ReadTimeout, format!("{what}{more}"), what)
+    }
+
+    /// Reads what is in the socket already, so that it cannot pass for an answer to what is sent
+    /// next. A peer that sends without end is followed only as far as the socket can have held.
+    pub(crate) async fn catch_up(&mut self, at_most: Duration) {
+        let Some(connection) = &self.slot().connection else { return };
+        if connection.is_caught_up() {
+            return;
+        }
+        let enough = connection.received() + connection.receive_buffer() as u64;
+        let deadline = clock::now() + at_most;
+        let is_enough = |slot: &mut Slot, _: &mut ReadOn| {
+            let caught_up = |one: &Connection| one.is_caught_up() || one.received() >= enough;
+            !slot.is_open() || slot.connection.as_deref().is_some_and(caught_up)
+        };
+        let id = self.id;
+        // However it ended, sending is what comes next, and tells.
+        self.connections.wait(id, &mut ReadOn, deadline, AtEnd::Finish, is_enough).await;
     }
 
     /// Sends one frame and waits until the kernel has it, or says why that did not work. A frame

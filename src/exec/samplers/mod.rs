@@ -27,6 +27,7 @@ pub(crate) async fn run(
 ) -> Execution {
     match execute(scope, connections, sampler, label).await {
         Ok(execution) => execution,
+        Err(failure) if failure.is_skip => Execution::Skipped(failure.code),
         Err(failure) => Execution::Row(Outcome::unstarted(failure)),
     }
 }
@@ -38,6 +39,13 @@ async fn execute(
     sampler: &Sampler,
     label: &str,
 ) -> Result<Execution, Failure> {
+    if let Some(cause) = scope.missing(&sampler.needs) {
+        if matches!(sampler.kind, SamplerKind::Open(_)) {
+            let name = scope.text(&sampler.connection)?;
+            Box::pin(open::skip(connections, &name, cause)).await;
+        }
+        return Ok(Execution::Skipped(cause));
+    }
     let mut job = Job::begin(scope, connections, sampler, label).await?;
     match &sampler.kind {
         // Opening is rare and its state large: kept out of each thread's own.

@@ -1,9 +1,11 @@
 //! `open`: connects and upgrades.
 
+use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
 use crate::clock;
+use crate::exec::connections::Connections;
 use crate::exec::evaluate::bad_value;
 use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::samplers::close::close_one;
@@ -14,7 +16,15 @@ use crate::sample::{Code, Note, Phases};
 use crate::ws::{ConnectError, ConnectFailure, InboxBounds, Limits, Overflow, connect};
 
 pub(crate) async fn run(job: &mut Job<'_>, spec: &program::Open) -> Result<Execution, Failure> {
-    let attempt = evaluate(job, spec)?;
+    let attempt = match evaluate(job, spec) {
+        Ok(attempt) => attempt,
+        Err(failure) => {
+            // What follows was meant for the new connection, not for the one before.
+            close_one(job.connections, job.id).await;
+            job.connections.open_failed(job.id, None, failure.clone());
+            return Err(failure);
+        }
+    };
     let shown: Rc<str> = attempt.url.shown.as_str().into();
     // An open connection of this name is closed first, before timing starts.
     close_one(job.connections, job.id).await;
@@ -35,6 +45,7 @@ pub(crate) async fn run(job: &mut Job<'_>, spec: &program::Open) -> Result<Execu
             outcome.connect = connected.done - outcome.start;
             outcome.bytes = connected.bytes;
             outcome.sent_bytes = connected.sent_bytes;
+            outcome.head = Some(connected.head);
             job.connections.opened(job.id, connected.connection, shown);
             return Ok(Execution::Row(outcome));
         }
@@ -50,6 +61,14 @@ pub(crate) async fn run(job: &mut Job<'_>, spec: &program::Open) -> Result<Execu
     let end = clock::now();
     outcome.connect = end - outcome.start;
     Ok(Execution::Row(outcome.failed(failure, end)))
+}
+
+/// An `open` cannot run: its connection would have been another than one that is open now, so that
+/// one is closed, and what needs it is skipped too.
+pub(crate) async fn skip(connections: &mut Connections, name: &str, cause: Code) {
+    let id = connections.slot(name);
+    close_one(connections, id).await;
+    connections.open_failed(id, None, Failure::plain(cause, "the connection was not opened"));
 }
 
 /// Everything evaluated, nothing sent.
@@ -84,11 +103,26 @@ fn evaluate(job: &mut Job<'_>, spec: &program::Open) -> Result<Attempt, Failure>
     Ok(Attempt { url, headers, timeout, limits: Limits { max_message_size, inbox } })
 }
 
+/// What the operating system said; where it means this machine and not the server, that too.
+fn os_error(source: &io::Error) -> String {
+    /// Too many open files in the whole machine; the same number on every Unix.
+    const ENFILE: i32 = 23;
+    /// Too many open files in this process.
+    const EMFILE: i32 = 24;
+    if matches!(source.raw_os_error(), Some(EMFILE | ENFILE)) {
+        format!("{source}; this machine allows no more: raise `ulimit -n`")
+    } else if source.kind() == io::ErrorKind::AddrNotAvailable {
+        format!("{source}; this machine has no free port left for that server")
+    } else {
+        source.to_string()
+    }
+}
+
 /// How a failed attempt reads in its row.
 fn describe(failure: &ConnectFailure) -> Failure {
     let text = match &failure.error {
         ConnectError::Dial(DialError::Dns { source, .. } | DialError::Refused { source, .. }) => {
-            format!("{}: {source}", failure.error)
+            format!("{}: {}", failure.error, os_error(source))
         }
         error => error.to_string(),
     };
@@ -98,7 +132,7 @@ fn describe(failure: &ConnectFailure) -> Failure {
             return Failure::new(
                 Code::ConnectRefused,
                 text,
-                format!("failed to connect: {source}"),
+                format!("failed to connect: {}", os_error(source)),
             );
         }
         ConnectError::Dial(DialError::Timeout { .. }) => {

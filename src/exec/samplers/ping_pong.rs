@@ -6,11 +6,11 @@ use std::time::Instant;
 use crate::clock;
 use crate::exec::outcome::{Execution, Failure};
 use crate::exec::samplers::job::{Job, interrupted};
-use crate::exec::samplers::take::Came;
+use crate::exec::samplers::take::{Came, ReadOn};
 use crate::exec::wait::{AtEnd, Ended};
 use crate::program::{self, PingKind};
 use crate::sample::Code;
-use crate::ws::{Frame, KeepAll, Message, Observer, Opcode};
+use crate::ws::{Frame, Message, Observer, Opcode};
 
 /// The longest payload of a control frame (RFC 6455 5.5).
 const MAX_CONTROL: usize = 125;
@@ -19,7 +19,7 @@ pub(crate) async fn run(job: &mut Job<'_>, spec: &program::PingPong) -> Result<E
     if let Some(refusal) = job.refusal() {
         return Ok(refusal);
     }
-    let (read_timeout, write_timeout) = (job.read_timeout()?, job.write_timeout()?);
+    let (read_timeout, write_timeout) = job.timeouts()?;
     let kind = job.scope.value(&spec.kind)?;
     let payload = match &spec.payload {
         Some(template) => job.scope.text(template)?,
@@ -34,7 +34,7 @@ pub(crate) async fn run(job: &mut Job<'_>, spec: &program::PingPong) -> Result<E
     let mut outcome = job.outcome();
     if kind == PingKind::Pong {
         let sent = job
-            .send(&mut outcome, Opcode::Pong, payload.as_bytes(), &mut KeepAll, write_timeout)
+            .send(&mut outcome, Opcode::Pong, payload.as_bytes(), &mut ReadOn, write_timeout)
             .await;
         outcome.end = clock::now();
         let end = outcome.end;

@@ -19,9 +19,10 @@ pub(crate) async fn run(
     if job.slot().out_of_sync {
         return Ok(Execution::Skipped(Code::OutOfSync));
     }
-    let (read_timeout, write_timeout) = (job.read_timeout()?, job.write_timeout()?);
+    let (read_timeout, write_timeout) = job.timeouts()?;
     let expect = job.scope.value(&spec.expect)?;
     let (kind, bytes) = payload::evaluate(job.scope, &spec.payload)?;
+    job.catch_up(write_timeout).await;
     let mut outcome = job.outcome();
     job.exchange(&mut outcome);
     count_early(job);

@@ -4,8 +4,8 @@ use crate::clock;
 use crate::exec::outcome::{Execution, Failure};
 use crate::exec::samplers::job::Job;
 use crate::exec::samplers::payload;
+use crate::exec::samplers::take::ReadOn;
 use crate::program;
-use crate::ws::KeepAll;
 
 pub(crate) async fn run(
     job: &mut Job<'_>,
@@ -17,7 +17,7 @@ pub(crate) async fn run(
     let write_timeout = job.write_timeout()?;
     let (kind, bytes) = payload::evaluate(job.scope, &spec.payload)?;
     let mut outcome = job.outcome();
-    let sent = job.send(&mut outcome, kind.opcode(), &bytes, &mut KeepAll, write_timeout).await;
+    let sent = job.send(&mut outcome, kind.opcode(), &bytes, &mut ReadOn, write_timeout).await;
     outcome.end = clock::now();
     Ok(Execution::Row(match sent {
         Ok(()) => outcome,

@@ -44,6 +44,23 @@ impl Observer for Take {
     fn control(&mut self, _: &Frame, _: Instant) {}
 }
 
+/// The observer of samplers at work that wait for no message: all go to the inbox, and a full one
+/// does not hold the reading back.
+#[derive(Debug)]
+pub(crate) struct ReadOn;
+
+impl Observer for ReadOn {
+    fn is_waiting(&self) -> bool {
+        true
+    }
+
+    fn message(&mut self, message: Message) -> Option<Message> {
+        Some(message)
+    }
+
+    fn control(&mut self, _: &Frame, _: Instant) {}
+}
+
 /// An awaited control frame that came.
 #[derive(Debug)]
 pub(crate) struct Came {

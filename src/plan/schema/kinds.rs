@@ -31,7 +31,6 @@ pub(super) fn of(kind: &str, nullable: bool) -> Map<String, Value> {
             "type": ["integer", "string"], "minimum": 0, "pattern": text(r"forever|\+?\d+"),
         }),
         "Flag" => json!({ "type": ["boolean", "string"], "pattern": text("true|false") }),
-        "Word" => json!({ "type": ["string"] }),
         ANY => json!({}),
         _ => json!({ "type": ["string", "number", "boolean"] }),
     };

@@ -58,7 +58,10 @@ fn describe_defaults(definitions: &mut Map<String, Value>) {
     let Some(Value::Object(mut defaults)) = definitions.remove("Defaults") else { return };
     for (key, schema) in properties(&mut defaults) {
         let own = schema["description"].as_str().unwrap_or_default();
-        if own.starts_with("See [") || own.starts_with("Of all samplers") {
+        if own.starts_with("See [")
+            || own.starts_with("Of all samplers")
+            || own.starts_with("Adds up as")
+        {
             schema["description"] = found(definitions, key).unwrap_or_else(|| json!(own));
         }
     }
@@ -246,4 +249,35 @@ fn ticked(default: &str) -> String {
 /// A fact as JSON, if it reads as that, else as text.
 fn literal(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| json!(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fact_is_about_a_key_that_some_type_has() {
+        let schema: Value = serde_json::from_str(&schema()).unwrap();
+        let mut known = Vec::new();
+        let definitions = schema["definitions"].as_object().unwrap().iter();
+        let plan = "Plan".to_owned();
+        for (owner, definition) in definitions.chain([(&plan, &schema)]) {
+            let one_key_map = &definition["anyOf"][0];
+            for holder in [definition, one_key_map] {
+                for (key, _) in holder["properties"].as_object().into_iter().flatten() {
+                    known.push(format!("{owner}.{key}"));
+                    known.push(key.clone());
+                }
+            }
+        }
+        for fact in facts::FACTS {
+            assert!(known.iter().any(|key| key == fact.key), "{}", fact.key);
+        }
+    }
+
+    #[test]
+    fn documentation_becomes_whole_sentences_without_links() {
+        assert_eq!(sentences("See [`Open`]\nand more"), "See `Open` and more.");
+        assert_eq!(sentences("What is sent?"), "What is sent?");
+    }
 }

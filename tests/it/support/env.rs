@@ -78,7 +78,12 @@ impl Env {
 
     /// The same, where no file may grow beyond so many blocks of 512 bytes.
     pub(crate) fn wsmeter_on_a_small_disk(&self, blocks: u32, arguments: &[&str]) -> Running {
-        let script = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        self.wsmeter_after(&format!("ulimit -f {blocks}"), arguments)
+    }
+
+    /// The same, started by a shell after this command.
+    pub(crate) fn wsmeter_after(&self, command: &str, arguments: &[&str]) -> Running {
+        let script = format!("{command}; exec \"$0\" \"$@\"");
         let shell = ["-c", &script, env!("CARGO_BIN_EXE_wsmeter")];
         self.spawn(Command::new("sh").args(shell).args(arguments))
     }
@@ -142,6 +147,11 @@ impl Running {
     /// What it has printed to stdout so far.
     pub(crate) fn stdout(&self) -> String {
         self.stdout.so_far()
+    }
+
+    /// What it has printed to stderr so far.
+    pub(crate) fn stderr(&self) -> String {
+        self.stderr.so_far()
     }
 
     /// Where it writes its rows.

@@ -1,0 +1,107 @@
+//! Thresholds by what a nightly job sees: the exit code.
+
+use crate::support::env::{Env, Finished};
+
+/// 2 threads with 1 open, 4 requests and 1 close each; the threshold is a property.
+const HEALTHY: &str = "
+defaults: { url: '${__P(target)}' }
+thresholds:
+  ${label}: ${condition}
+thread_groups:
+  - threads: 2
+    steps:
+      - open: /echo
+      - loop: { times: 4, steps: [{ request_response: { name: say, send: hi } }] }
+      - close
+";
+
+/// 4 threads, of which 2 are refused and skip their 3 requests and the close.
+const REFUSED: &str = "
+defaults: { url: '${__P(target)}' }
+thresholds:
+${thresholds}
+thread_groups:
+  - threads: 4
+    steps:
+      - open: /cap?max=2&hz=4
+      - single_read: tick
+      - single_read: tick
+      - single_read: tick
+      - close
+";
+
+fn healthy(label: &str, condition: &str) -> Finished {
+    let plan = HEALTHY.replace("${label}", label).replace("${condition}", condition);
+    Env::new().run(&plan, &["--serve", "--no-progress"])
+}
+
+fn refused(thresholds: &str) -> Finished {
+    let plan = REFUSED
+        .replace("${thresholds}", thresholds)
+        .replace("single_read: tick", "single_read: { name: tick }");
+    Env::new().run(&plan, &["--serve", "--no-progress"])
+}
+
+#[test]
+fn each_statistic_can_pass_and_fail_a_run() {
+    for (label, passes, fails) in [
+        ("say", "count == 8", "count != 8"),
+        ("all", "count >= 12", "count < 12"),
+        ("say", "failures == 0", "failures > 0"),
+        ("all", "error_rate <= 0%", "error_rate > 0%"),
+        ("say", "rate > 1/s", "rate < 1/s"),
+        ("say", "min < 5s", "min > 5s"),
+        ("say", "mean < 5s", "mean >= 5s"),
+        ("say", "p50 < 5s", "p50 > 5s"),
+        ("say", "p99.99 <= 5s", "p99.99 > 5s"),
+        ("all", "max < 9s", "max > 9s"),
+        ("say", "first < 5s", "first > 5s"),
+        ("say", "ok.p95 < 5s", "ok.p95 > 5s"),
+        ("say", "ok.mean < 5s", "ok.mean > 5s"),
+        ("say", "late == 0", "late > 0"),
+        ("say", "early < 1", "early >= 1"),
+        ("say", "unanswered == 0", "unanswered != 0"),
+        ("say", "skipped == 0", "skipped > 0"),
+        ("all", "skip_rate < 1%", "skip_rate > 1%"),
+        ("all", "handshake.dns < 5s", "handshake.dns > 5s"),
+        ("all", "handshake.tcp.p95 < 5s", "handshake.tcp.p95 > 5s"),
+        ("all", "handshake.upgrade.max < 5s", "handshake.upgrade.max > 5s"),
+        ("all", "connections.peak <= 2", "connections.peak > 2"),
+    ] {
+        let passed = healthy(label, passes);
+        assert_eq!(passed.exit_code, Some(0), "{passes}: {}", passed.stderr);
+        let failed = healthy(label, fails);
+        assert_eq!(failed.exit_code, Some(1), "{fails}: {}", failed.stderr);
+        assert!(failed.stderr.contains("1 of 1 thresholds failed"), "{}", failed.stderr);
+    }
+}
+
+#[test]
+fn the_results_say_what_was_measured() {
+    let finished = healthy("say", "[count == 8, p95 > 5s]");
+    let thresholds = &finished.summary["thresholds"];
+    assert_eq!((&thresholds[0]["passed"], &thresholds[0]["measured"]), (&true.into(), &8.0.into()));
+    assert_eq!((&thresholds[1]["label"], &thresholds[1]["passed"]), (&"say".into(), &false.into()));
+    assert_eq!(thresholds[1]["condition"], "p95 > 5s");
+    assert!(thresholds[1]["measured"].as_f64().is_some_and(|milliseconds| milliseconds < 5_000.0));
+    let table = finished.stderr.split("thresholds\n").nth(1).unwrap_or_default();
+    assert!(table.starts_with("  passed  say  count == 8"), "{}", finished.stderr);
+}
+
+#[test]
+fn refusals_are_accepted_only_where_the_plan_says_so() {
+    for (thresholds, exit_code, reason) in [
+        ("  tick: p95 < 10s", 1, "2 of 12 samples failed"),
+        ("  tick: error_rate < 50%", 1, "2 of 4 samples of `open` failed"),
+        ("  open: error_rate <= 100%", 0, "2 of 12 samples failed"),
+        ("  open: failures <= 2", 0, "2 of 12 samples failed"),
+        ("  open: failures < 2", 1, "1 of 1 thresholds failed"),
+        ("  all: error_rate < 30%", 1, "8 of 20 samples were never attempted"),
+        ("  all: [error_rate < 30%, skip_rate <= 40%]", 0, "2 of 12 samples failed"),
+    ] {
+        let finished = refused(thresholds);
+        let last = finished.stderr.lines().last().unwrap_or_default();
+        assert_eq!(finished.exit_code, Some(exit_code), "{thresholds}: {}", finished.stderr);
+        assert!(last.contains(reason), "{thresholds}: {last}");
+    }
+}
