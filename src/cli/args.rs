@@ -72,6 +72,10 @@ pub(crate) struct CheckArguments {
     #[arg(value_name = "PLAN", required = true)]
     pub(crate) plans: Vec<PathBuf>,
 
+    /// Take warnings for errors.
+    #[arg(long)]
+    pub(crate) strict: bool,
+
     /// Set a property that the plan reads with `${__P(name)}`.
     #[arg(short = 'J', value_name = "NAME=VALUE", value_parser = property)]
     pub(crate) properties: Vec<(String, String)>,

@@ -17,6 +17,10 @@ pub(super) struct Compiler<'a> {
     pub(super) properties: &'a Properties,
     pub(super) problems: Vec<Problem>,
     pub(super) variables: Variables,
+    /// `loop`s of the group at hand that nothing in them ends.
+    pub(super) endless: Vec<Path>,
+    /// What the first unnamed sampler of each kind that sends has for a payload.
+    pub(super) unnamed_payloads: HashMap<&'static str, UnnamedPayload>,
     /// How many `__counter` calls there are so far.
     pub(super) counters: u32,
     /// Regular expressions by their text: a long plan repeats few of them, and each takes time to
@@ -24,6 +28,15 @@ pub(super) struct Compiler<'a> {
     pub(super) patterns: HashMap<String, Regex>,
     /// The same for the paths of `json` checks.
     pub(super) json_paths: HashMap<String, JpQuery>,
+}
+
+/// The payload of samplers that share a label because they have no name.
+#[derive(Debug)]
+pub(super) enum UnnamedPayload {
+    /// All so far send this, as written.
+    Same(String),
+    /// They differ, which is noted.
+    Different,
 }
 
 /// When a text is evaluated, and so what it may hold.
@@ -41,6 +54,8 @@ impl<'a> Compiler<'a> {
             properties,
             problems: Vec::new(),
             variables: Variables::default(),
+            endless: Vec::new(),
+            unnamed_payloads: HashMap::new(),
             counters: 0,
             patterns: HashMap::new(),
             json_paths: HashMap::new(),

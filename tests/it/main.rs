@@ -1,6 +1,7 @@
 //! All integration tests, in one binary.
 
 mod bad_peers;
+mod check;
 mod extract;
 mod layers;
 mod plan_errors;

@@ -1,5 +1,5 @@
 //! What the plan's own value types are to the schema generator: marks that
-//! [`crate::plan::schema`] replaces by what the reader accepts.
+//! [`mod@crate::plan::schema`] replaces by what the reader accepts.
 
 use std::borrow::Cow;
 
