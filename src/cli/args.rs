@@ -76,6 +76,10 @@ pub(crate) struct CheckArguments {
     #[arg(long)]
     pub(crate) strict: bool,
 
+    /// Print each plan as understood: defaults filled in, schedule, rows expected.
+    #[arg(long)]
+    pub(crate) explain: bool,
+
     /// Set a property that the plan reads with `${__P(name)}`.
     #[arg(short = 'J', value_name = "NAME=VALUE", value_parser = property)]
     pub(crate) properties: Vec<(String, String)>,

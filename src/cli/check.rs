@@ -2,6 +2,7 @@
 
 use crate::cli::args::CheckArguments;
 use crate::cli::error::PLAN_WRONG;
+use crate::cli::explain::explain;
 use crate::cli::run::properties;
 use crate::compile::{self, Compiled};
 use crate::console::Console;
@@ -25,6 +26,9 @@ pub(crate) fn check(console: Console, arguments: &CheckArguments) -> u8 {
             Ok(compiled) => {
                 console.diagnostics(&compiled.warnings);
                 console.data(&format!("{}: ok\n", path.display()));
+                if arguments.explain {
+                    console.data(&explain(&compiled.program));
+                }
             }
             Err(diagnostics) => {
                 console.diagnostics(&diagnostics);

@@ -4,6 +4,7 @@ mod args;
 mod check;
 mod ending;
 mod error;
+mod explain;
 mod host;
 mod run;
 mod schema;

@@ -5,6 +5,7 @@ mod url;
 
 pub use dial::{DialError, Dialed, dial};
 pub use url::{Url, UrlError};
+pub(crate) use url::{hide_secrets, is_secret};
 
 /// A connected byte stream.
 pub type Stream = tokio::net::TcpStream;

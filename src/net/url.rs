@@ -89,7 +89,7 @@ impl Url {
                 });
             }
         };
-        let shown = shown(&text);
+        let shown = hide_secrets(&text);
         Ok(Self { host, port, uri, shown })
     }
 }
@@ -112,8 +112,8 @@ fn wrong_scheme(url: &str) -> UrlError {
     }
 }
 
-/// The URL with the values of secret query parameters hidden.
-fn shown(url: &str) -> String {
+/// A URL or path with the values of secret query parameters hidden.
+pub(crate) fn hide_secrets(url: &str) -> String {
     let Some((before, query)) = url.split_once('?') else { return url.to_owned() };
     let parameters: Vec<Cow<'_, str>> = query
         .split('&')
@@ -125,7 +125,8 @@ fn shown(url: &str) -> String {
     format!("{before}?{}", parameters.join("&"))
 }
 
-fn is_secret(name: &str) -> bool {
+/// Whether what has this name is not for everyone to see.
+pub(crate) fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRET_NAMES.iter().any(|secret| name.contains(secret))
 }

@@ -46,3 +46,48 @@ fn a_run_shows_warnings_too() {
     run.expect_exit(1);
     assert!(run.stderr.starts_with(&format!("warning{WARNING}")), "{}", run.stderr);
 }
+
+/// `WSMETER_BLESS=1 cargo test explained` writes the texts anew; read them before they are
+/// committed.
+#[test]
+fn plans_are_explained_as_understood_with_every_default() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (plan, explained) in [
+        ("tests/fixtures/schema/rich.yaml", "tests/fixtures/explain/rich.txt"),
+        ("plans/quickstart.yaml", "tests/fixtures/explain/quickstart.txt"),
+    ] {
+        let env = Env::new();
+        env.write("plan.yaml", fs_err::read(root.join(plan)).expect("a plan"));
+        let checked = env.wsmeter(&["check", "--explain", "plan.yaml"]).finish();
+        checked.expect_exit(0);
+        let file = root.join(explained);
+        if std::env::var_os("WSMETER_BLESS").is_some() {
+            fs_err::write(&file, &checked.stdout).expect("the text can be written");
+        }
+        let wanted = fs_err::read_to_string(&file).unwrap_or_default();
+        assert!(checked.stdout == wanted, "{plan}:\n{}", checked.stdout);
+    }
+}
+
+#[test]
+fn secrets_are_not_explained() {
+    let env = Env::new();
+    env.write(
+        "plan.yaml",
+        "variables: { api_key: k1 }\n\
+         thread_groups:\n\
+         - steps:\n\
+         \x20  - open:\n\
+         \x20      url: 'ws://h/?token=t1&room=a'\n\
+         \x20      headers: { Authorization: b1, X-Secret: s1, X-Key: '${api_key}', X-Room: r1 }\n\
+         \x20  - open: { url: 'ws://h', path: '/?sid=s2${api_key}' }\n",
+    );
+    let checked = env.wsmeter(&["check", "--explain", "plan.yaml"]).finish();
+    checked.expect_exit(0);
+    for secret in ["k1", "t1", "b1", "s1", "s2"] {
+        assert!(!checked.stdout.contains(secret), "{secret}: {}", checked.stdout);
+    }
+    for shown in ["room=a", "X-Room: r1", "token=***", "Authorization: ***", "/?sid=***"] {
+        assert!(checked.stdout.contains(shown), "{shown}: {}", checked.stdout);
+    }
+}

@@ -4,6 +4,7 @@ mod bad_peers;
 mod check;
 mod extract;
 mod layers;
+mod memory;
 mod plan_errors;
 mod regressions;
 mod run;
