@@ -21,6 +21,8 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Read plans and report every mistake, without sending anything.
     Check(CheckArguments),
+    /// Print the JSON schema of plans, for editors.
+    Schema(SchemaArguments),
     /// Run the embedded target: a WebSocket server for trying things out.
     ///
     /// Its paths: /echo, /push?hz=2, /slow?ms=1500, /drop?after=5&code=1011, /cap?max=100, /binary,
@@ -74,9 +76,24 @@ pub(crate) struct CheckArguments {
     #[arg(value_name = "PLAN", required = true)]
     pub(crate) plans: Vec<PathBuf>,
 
+    /// Take warnings for errors.
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// Print each plan as understood: defaults filled in, schedule, rows expected.
+    #[arg(long)]
+    pub(crate) explain: bool,
+
     /// Set a property that the plan reads with `${__P(name)}`.
     #[arg(short = 'J', value_name = "NAME=VALUE", value_parser = property)]
     pub(crate) properties: Vec<(String, String)>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArguments {
+    /// Write the schema to this file; an existing one is replaced.
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -2,9 +2,12 @@
 
 use crate::cli::args::CheckArguments;
 use crate::cli::error::PLAN_WRONG;
+use crate::cli::explain::explain;
 use crate::cli::run::properties;
+use crate::compile::{self, Compiled};
 use crate::console::Console;
-use crate::{compile, plan};
+use crate::diag::Severity;
+use crate::plan;
 
 /// Checks every plan, also after one that is wrong.
 pub(crate) fn check(console: Console, arguments: &CheckArguments) -> u8 {
@@ -13,9 +16,19 @@ pub(crate) fn check(console: Console, arguments: &CheckArguments) -> u8 {
     for path in &arguments.plans {
         let compiled = plan::load(path).and_then(|loaded| compile::compile(&loaded, &properties));
         match compiled {
+            Ok(Compiled { mut warnings, .. }) if arguments.strict && !warnings.is_empty() => {
+                for warning in &mut warnings {
+                    warning.severity = Severity::Error;
+                }
+                console.diagnostics(&warnings);
+                code = PLAN_WRONG;
+            }
             Ok(compiled) => {
                 console.diagnostics(&compiled.warnings);
                 console.data(&format!("{}: ok\n", path.display()));
+                if arguments.explain {
+                    console.data(&explain(&compiled.program));
+                }
             }
             Err(diagnostics) => {
                 console.diagnostics(&diagnostics);

@@ -34,6 +34,9 @@ pub(crate) enum CliError {
     /// The summary cannot be written, though the run went well.
     #[error("failed to write the summary")]
     Summary(#[source] io::Error),
+    /// The schema cannot go where it should.
+    #[error("failed to write the schema")]
+    Schema(#[source] io::Error),
 }
 
 impl CliError {
@@ -46,7 +49,7 @@ impl CliError {
         }
         match self {
             Self::Plan(_) | Self::Output(_) | Self::Target(_) => PLAN_WRONG,
-            Self::Start(_) | Self::Runtime(_) | Self::Summary(_) => BROKE_OFF,
+            Self::Start(_) | Self::Runtime(_) | Self::Summary(_) | Self::Schema(_) => BROKE_OFF,
         }
     }
 }

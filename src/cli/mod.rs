@@ -4,8 +4,10 @@ mod args;
 mod check;
 mod ending;
 mod error;
+mod explain;
 mod host;
 mod run;
+mod schema;
 mod serve;
 mod signals;
 
@@ -37,6 +39,7 @@ fn run_with(arguments: impl Iterator<Item = OsString>) -> u8 {
     let outcome = match arguments.command {
         Command::Run(arguments) => run::run(console, &arguments),
         Command::Check(arguments) => Ok(check::check(console, &arguments)),
+        Command::Schema(arguments) => schema::schema(console, &arguments),
         Command::Serve(arguments) => serve::serve(console, &arguments),
     };
     outcome.unwrap_or_else(|error| error.report(console))

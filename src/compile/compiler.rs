@@ -21,6 +21,10 @@ pub(super) struct Compiler<'a> {
     pub(super) secrets: Secrets,
     /// Variables that are extracted from headers with secrets.
     pub(super) secret_headers: Vec<VariableId>,
+    /// `loop`s of the group at hand that nothing in them ends.
+    pub(super) endless: Vec<Path>,
+    /// What the first unnamed sampler of each kind that sends has for a payload.
+    pub(super) unnamed_payloads: HashMap<&'static str, UnnamedPayload>,
     /// How many `__counter` calls there are so far.
     pub(super) counters: u32,
     /// Regular expressions by their text: a long plan repeats few of them, and each takes time to
@@ -28,6 +32,15 @@ pub(super) struct Compiler<'a> {
     pub(super) patterns: HashMap<String, Regex>,
     /// The same for the paths of `json` checks.
     pub(super) json_paths: HashMap<String, JpQuery>,
+}
+
+/// The payload of samplers that share a label because they have no name.
+#[derive(Debug)]
+pub(super) enum UnnamedPayload {
+    /// All so far send this, as written.
+    Same(String),
+    /// They differ, which is noted.
+    Different,
 }
 
 /// When a text is evaluated, and so what it may hold.
@@ -47,6 +60,8 @@ impl<'a> Compiler<'a> {
             variables: Variables::default(),
             secrets: Secrets::default(),
             secret_headers: Vec::new(),
+            endless: Vec::new(),
+            unnamed_payloads: HashMap::new(),
             counters: 0,
             patterns: HashMap::new(),
             json_paths: HashMap::new(),

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::compile::compiler::Compiler;
+use crate::compile::warning::Warning;
 use crate::diag::nearest;
 use crate::plan::{At, Path, Problem};
 use crate::program::Template;
@@ -22,6 +23,8 @@ struct Use {
     /// `None` if it is only known in the run.
     name: Option<String>,
     path: Path,
+    /// Nothing before it in the group opens the connection.
+    early: bool,
 }
 
 impl Connections {
@@ -33,7 +36,10 @@ impl Connections {
                 self.opened.insert(name);
             }
             ("open", None) => self.opens_any = true,
-            (_, name) => self.used.push(Use { kind, name, path }),
+            (_, name) => {
+                let opened = name.as_ref().is_none_or(|name| self.opened.contains(name));
+                self.used.push(Use { kind, name, path, early: !opened && !self.opens_any });
+            }
         }
     }
 
@@ -58,15 +64,18 @@ impl Compiler<'_> {
             }
             return;
         }
-        for Use { kind, name, path } in &connections.used {
-            let Some(name) = name.as_deref().filter(|name| !connections.opened.contains(*name))
-            else {
+        let mut told = BTreeSet::new();
+        for Use { kind, name, path, early } in &connections.used {
+            let Some(name) = name.as_deref() else { continue };
+            if connections.opened.contains(name) {
+                if *early && told.insert(name) {
+                    let warning = Warning::BeforeOpen { kind, connection: name.to_owned() };
+                    self.note(warning.at(path, place_of_connection(path)));
+                }
                 continue;
-            };
+            }
             let title = format!("no `open` of this group opens the connection `{name}`");
-            // The name itself if the sampler gives it, else the sampler.
-            let at = if path.last_key() == Some("connection") { At::Value } else { At::Key };
-            let problem = Problem::error(path, title).at(at);
+            let problem = Problem::error(path, title).at(place_of_connection(path));
             let opened = connections.opened.iter().map(String::as_str);
             let all: Vec<String> = opened.clone().map(|name| format!("`{name}`")).collect();
             self.note(match nearest(name, opened) {
@@ -78,4 +87,9 @@ impl Compiler<'_> {
             });
         }
     }
+}
+
+/// The name itself if the sampler gives it, else the sampler.
+fn place_of_connection(path: &Path) -> At {
+    if path.last_key() == Some("connection") { At::Value } else { At::Key }
 }

@@ -6,8 +6,10 @@ use crate::compile::compiler::Compiler;
 use crate::compile::connections::Connections;
 use crate::compile::scope::Scope;
 use crate::compile::secrets::add_constants;
+use crate::compile::step::can_end;
+use crate::compile::warning::Warning;
 use crate::plan::{At, Loaded, Path, Problem, Setting, Text, ThreadGroup};
-use crate::program::{BadValue, FromText, Group, Program, Times};
+use crate::program::{BadValue, FromText, Group, Program, Step, Times};
 
 /// The name of a group that has none, as in JMeter.
 const GROUP_NAME: &str = "Thread Group";
@@ -64,6 +66,7 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
         compiler.note(problem.help("a run needs at least one; remove an `enabled: false`"));
     }
     compiler.default_variables(&pending);
+    compiler.unused_variables(&plan.variables);
     let thresholds = compiler.thresholds(&plan.thresholds, &groups);
     let families = compiler.variables.families();
     let secret_variables = compiler.secret_variables(&named_secrets, &families);
@@ -111,14 +114,36 @@ impl Compiler<'_> {
         let mut connections = Connections::default();
         let steps = self.steps(&group.steps, path, &scope, &mut connections);
         self.connections(&connections);
+        let threads = threads.map_or(1, |threads| threads.0);
+        if let Some(warning) = Warning::all_at_once(threads, ramp_up) {
+            self.note(warning.at(&path.key("threads"), At::Value));
+        }
+        self.endless(path, loops, duration, &steps);
         Group {
             name: name.unwrap_or_else(|| GROUP_NAME.to_owned()),
-            threads: threads.map_or(1, |threads| threads.0),
+            threads,
             ramp_up,
             delay,
             loops,
             duration,
             steps,
+        }
+    }
+
+    /// Notes what only an interrupt of the run ends.
+    fn endless(&mut self, path: &Path, loops: Times, duration: Option<Duration>, steps: &[Step]) {
+        let loops_in_it = std::mem::take(&mut self.endless);
+        if duration.is_some() {
+            return;
+        }
+        if loops == Times::Forever && !can_end(steps) {
+            let warning = Warning::Endless { what: "the group" };
+            self.note(warning.at(&path.key("loops"), At::Value));
+            return;
+        }
+        for path in loops_in_it {
+            let warning = Warning::Endless { what: "the loop" };
+            self.note(warning.at(&path.key("times"), At::Value));
         }
     }
 

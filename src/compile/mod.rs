@@ -8,6 +8,8 @@
 //!    nothing opens (`connections`);
 //! 5. `thresholds`, which need the labels of all groups (`threshold`).
 //!
+//! What is odd but can be run is a `warning`, noted where it is found.
+//!
 //! No pass stops at an error: it is noted with the path of its value, and the plan is refused at the
 //! end with all of them.
 
@@ -31,6 +33,7 @@ mod template;
 mod threshold;
 mod url;
 mod variables;
+mod warning;
 
 use crate::diag::{Diagnostic, Severity};
 use crate::plan::Loaded;

@@ -2,11 +2,12 @@
 
 use crate::compile::compiler::{Compiler, When};
 use crate::compile::template::is_one_expression;
-use crate::diag::Severity;
+use crate::compile::warning::Warning;
 use crate::plan::{At, Json, Path, Problem, Setting, Text};
 use crate::program::{JsonPart, Payload, hex_bytes, json_escape};
 
 /// The three ways to give a payload, of which a sampler has exactly one.
+#[derive(Debug)]
 pub(super) struct PayloadSettings<'a> {
     pub(super) send: Option<&'a Setting<Text>>,
     pub(super) send_json: Option<&'a Json>,
@@ -54,10 +55,7 @@ impl Compiler<'_> {
         // Only a block text can end in a newline without anyone seeing it; the warning is dropped
         // where the text is not one.
         if setting.text.ends_with('\n') {
-            let title = "the message ends in a newline";
-            let mut problem = Problem::error(path, title).at(At::Block);
-            problem.severity = Severity::Warning;
-            self.note(problem.help("write `|-` or `>-` to send it without"));
+            self.note(Warning::TrailingNewline.at(path, At::Block));
         }
         let template = self.text(setting, path)?;
         Some(match template.as_constant() {

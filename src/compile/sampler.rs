@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use crate::compile::compiler::Compiler;
+use crate::compile::compiler::{Compiler, UnnamedPayload};
 use crate::compile::connections::Connections;
 use crate::compile::payload::PayloadSettings;
 use crate::compile::reach::Reach;
 use crate::compile::scope::{ConnectingSettings, Scope, replace};
+use crate::compile::warning::Warning;
 use crate::plan::{self, At, Common, Path, Problem};
 use crate::program::{
     ByteSize, Close, Expect, InboxLimits, Open, PingKind, PingPong, RequestResponse, Sampler,
@@ -161,6 +162,24 @@ impl Compiler<'_> {
         })))
     }
 
+    /// Warns once for each kind of unnamed samplers that send different things.
+    fn unnamed_payload(&mut self, settings: &PayloadSettings<'_>, place: &Place<'_>) {
+        let payload = format!("{settings:?}");
+        let first = match self.unnamed_payloads.get(place.kind) {
+            Some(UnnamedPayload::Different) => return,
+            Some(UnnamedPayload::Same(first)) => first,
+            None => {
+                self.unnamed_payloads.insert(place.kind, UnnamedPayload::Same(payload));
+                return;
+            }
+        };
+        if *first != payload {
+            self.unnamed_payloads.insert(place.kind, UnnamedPayload::Different);
+            let warning = Warning::SharedLabel { kind: place.kind };
+            self.note(warning.at(&place.path, At::Key));
+        }
+    }
+
     /// Whether some `url` has been refused, so that its lack further in is no news.
     fn url_failed(&self) -> bool {
         self.problems.iter().any(|problem| problem.path.last_key() == Some("url"))
@@ -177,6 +196,9 @@ impl Compiler<'_> {
             send_hex: own.send_hex.as_ref(),
         };
         let payload = self.payload(&settings, &place.path);
+        if own.name.is_none() {
+            self.unnamed_payload(&settings, place);
+        }
         let mut expect = place.scope.expect.clone();
         if let Some(own) = &own.expect {
             replace(&mut expect, self.setting(own, &place.path.key("expect")));
@@ -195,8 +217,11 @@ impl Compiler<'_> {
             send_json: own.send_json.as_ref(),
             send_hex: own.send_hex.as_ref(),
         };
-        let payload = self.payload(&settings, &place.path)?;
-        Some(SamplerKind::SingleWrite(SingleWrite { payload }))
+        let payload = self.payload(&settings, &place.path);
+        if own.name.is_none() {
+            self.unnamed_payload(&settings, place);
+        }
+        Some(SamplerKind::SingleWrite(SingleWrite { payload: payload? }))
     }
 
     pub(super) fn single_read(&mut self, own: &plan::SingleRead, place: &Place<'_>) -> SamplerKind {

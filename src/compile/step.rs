@@ -8,7 +8,7 @@ use crate::compile::connections::Connections;
 use crate::compile::sampler::Place;
 use crate::compile::scope::Scope;
 use crate::plan::{self, At, List, Path, Problem, Time};
-use crate::program::{Loop, Pause, Setting, Step};
+use crate::program::{Loop, OnError, Pause, Setting, Step, Times};
 
 impl Compiler<'_> {
     /// The list `steps` of what stands at `path`; an empty one is an error.
@@ -86,6 +86,9 @@ impl Compiler<'_> {
                     self.note(problem.help("write `times: 10`, or `times: forever`"));
                 }
                 let steps = self.steps(&own.steps, &path, &scope, connections);
+                if times == Some(Setting::Fixed(Times::Forever)) && !can_end(&steps) {
+                    self.endless.push(path);
+                }
                 out.extend(times.map(|times| Step::Loop(Loop { times, steps })));
             }
         }
@@ -137,4 +140,13 @@ impl Compiler<'_> {
         }
         Some(Pause::Uniform(min, max))
     }
+}
+
+/// Whether some step can end the loop around it.
+pub(super) fn can_end(steps: &[Step]) -> bool {
+    steps.iter().any(|step| match step {
+        Step::Sampler(sampler) => sampler.on_error != OnError::Continue,
+        Step::Loop(inner) => can_end(&inner.steps),
+        Step::Pause(_) => false,
+    })
 }

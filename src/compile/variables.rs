@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::compile::compiler::Compiler;
 use crate::compile::compiler::When;
+use crate::compile::warning::Warning;
 use crate::diag::nearest;
 use crate::plan::{At, Entries, Path, Problem, Setting, Text};
 use crate::program::{Families, Member, Template, VariableId, Which};
@@ -23,6 +24,8 @@ pub(super) struct Variables {
     extracted: HashSet<VariableId>,
     /// Everything that was read, in order: see [`Self::reads_since`].
     reads: Vec<VariableId>,
+    /// All that is read anywhere in the plan.
+    ever_read: HashSet<VariableId>,
 }
 
 /// Variables that steps give values to.
@@ -106,6 +109,7 @@ impl Variables {
     pub(super) fn used(&mut self, name: &str, path: &Path, at: At) -> VariableId {
         let variable = self.id(name);
         self.reads.push(variable);
+        self.ever_read.insert(variable);
         if !self.defined.contains(&variable) {
             self.uses.push(Use { variable, path: path.clone(), at });
         }
@@ -284,6 +288,17 @@ impl Compiler<'_> {
     }
 
     /// `stored`: what is given values where the variable is used.
+    /// Warns of the plan's `variables` that nothing reads.
+    pub(super) fn unused_variables(&mut self, variables: &Entries<Setting<Text>>) {
+        for (name, _) in &variables.0 {
+            if self.variables.ids.get(name).is_some_and(|id| !self.variables.ever_read.contains(id))
+            {
+                let warning = Warning::UnusedVariable { name: name.clone() };
+                self.note(warning.at(&Path::root().key("variables").key(name.clone()), At::Key));
+            }
+        }
+    }
+
     fn undefined(&self, used: &Use, stored: &Stored) -> Problem {
         let name = self.variables.name(used.variable);
         let known = self.variables.defined.iter().chain(&self.variables.stored.ids);

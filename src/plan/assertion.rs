@@ -1,12 +1,13 @@
 //! Checks of `assert` and matchers of `filters`, as written: one grammar.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::plan::json::Json;
 use crate::plan::setting::{Count, Flag, List, Number, Setting, Size, Text, Time, Word, given};
 
 /// One entry of `assert` or `filters`: a map with one key, the kind of check.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Check {
     /// The message contains the text.
@@ -55,7 +56,7 @@ pub enum Check {
 }
 
 /// `json`: where to look, and exactly one thing that must hold there.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JsonCheck {
     /// A JSONPath (RFC 9535), such as `$.user.name`.
@@ -82,7 +83,7 @@ pub struct JsonCheck {
 }
 
 /// `hex`: exactly one thing that must hold for the bytes, written `ca fe`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HexCheck {
     /// They are these.
@@ -100,7 +101,7 @@ pub struct HexCheck {
 }
 
 /// `size`: exactly one bound of the payload's size.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SizeCheck {
     /// Exactly so large, such as `512B`.
@@ -115,7 +116,7 @@ pub struct SizeCheck {
 }
 
 /// `ping_pong` in `filters`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PingPongFilter {
     /// `ping`, `pong`, or `all` (the default).
@@ -128,7 +129,7 @@ pub struct PingPongFilter {
 
 /// `header`: its name, and at most one thing that must hold for one of its values; without, that it
 /// is there.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HeaderCheck {
     /// Its name, in any case.

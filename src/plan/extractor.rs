@@ -1,5 +1,6 @@
 //! `extract`, as written.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::plan::setting::{Count, Flag, Setting, Text, Word, given};
@@ -11,7 +12,7 @@ macro_rules! extractors {
         $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }
     )*) => {$(
         $(#[$doc])*
-        #[derive(Debug, Deserialize)]
+        #[derive(Debug, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct $name {
             $(
@@ -62,7 +63,7 @@ pub struct CommonExtractor<'a> {
 }
 
 /// One entry of `extract`: a map with one key, the kind of extractor.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Extractor {
     /// What a JSONPath finds in a JSON message.

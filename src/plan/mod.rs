@@ -16,6 +16,7 @@ mod place;
 mod problem;
 mod reader;
 mod sampler;
+mod schema;
 mod scoped;
 mod setting;
 mod step;
@@ -36,6 +37,7 @@ pub use problem::Problem;
 pub use sampler::{
     Close, Common, Defaults, Inbox, Open, PingPong, RequestResponse, SingleRead, SingleWrite,
 };
+pub use schema::schema;
 pub use scoped::Scoped;
 pub use setting::{
     Count, Entries, Flag, Kind, List, Number, Passes, Removable, Setting, Size, Text, Time, Word,

@@ -24,7 +24,7 @@ static NOTHING: Node =
     Node { start: None, value: Value::Scalar { kind: ScalarKind::Null, text: String::new() } };
 
 /// The setting that a text in place of a step's map gives.
-const MAIN_SETTINGS: &[(&str, &str)] = &[
+pub(super) const MAIN_SETTINGS: &[(&str, &str)] = &[
     ("open", "path"),
     ("request_response", "send"),
     ("single_write", "send"),

@@ -1,5 +1,6 @@
 //! The six samplers, as written.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::plan::assertion::Check;
@@ -40,7 +41,7 @@ macro_rules! samplers {
         $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }
     )*) => {$(
         $(#[$doc])*
-        #[derive(Debug, Deserialize)]
+        #[derive(Debug, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct $name {
             /// The row's label; the kind of the step where there is none.
@@ -99,9 +100,9 @@ macro_rules! samplers {
 samplers! {
     /// Connects and upgrades.
     Open {
-        /// `ws://host[:port][/path][?query]`
+        /// The address of the server: `ws://host[:port][/path][?query]`.
         url: Setting<Text>,
-        /// Replaces path and query of `url`.
+        /// Path and query of the address; they replace those of `url`.
         path: Setting<Text>,
         /// How long name lookup, TCP and upgrade may take together.
         connect_timeout: Setting<Time>,
@@ -115,11 +116,11 @@ samplers! {
 
     /// Sends a message and waits for its reply.
     RequestResponse {
-        /// A text message.
+        /// The text message to send.
         send: Setting<Text>,
-        /// A text message: this map or list as JSON.
+        /// A map or list, which is sent as JSON in a text message.
         send_json: Json,
-        /// A binary message: `ca fe`.
+        /// The binary message to send, in hexadecimal: `ca fe`.
         send_hex: Setting<Text>,
         /// The type of the reply: `same`, `text`, `binary` or `any`.
         expect: Setting<Word>,
@@ -127,11 +128,11 @@ samplers! {
 
     /// Sends a message.
     SingleWrite {
-        /// A text message.
+        /// The text message to send.
         send: Setting<Text>,
-        /// A text message: this map or list as JSON.
+        /// A map or list, which is sent as JSON in a text message.
         send_json: Json,
-        /// A binary message: `ca fe`.
+        /// The binary message to send, in hexadecimal: `ca fe`.
         send_hex: Setting<Text>,
     }
 
@@ -145,9 +146,9 @@ samplers! {
 
     /// Sends a ping and waits for its pong.
     PingPong {
-        /// At most 125 bytes.
+        /// What the ping carries, at most 125 bytes.
         payload: Setting<Text>,
-        /// `ping_pong`, or `pong` for a pong that nobody asked for.
+        /// What is sent: `ping_pong` waits for the answer, `pong` is a pong that nobody asked for.
         kind: Setting<Word>,
     }
 
@@ -157,28 +158,28 @@ samplers! {
         status: Setting<Count>,
         /// The reason to send, at most 123 bytes.
         reason: Setting<Text>,
-        /// The answers that pass.
+        /// The statuses of the peer's answer that pass.
         expect_status: List<Setting<Count>>,
     }
 }
 
 /// `inbox`: bounds of what a connection keeps for later readers.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Inbox {
-    /// Number of messages.
+    /// How many messages are kept.
     #[serde(default, deserialize_with = "given")]
     pub messages: Option<Removable<Setting<Count>>>,
-    /// Bytes of all messages together.
+    /// How many bytes all messages kept may have together.
     #[serde(default, deserialize_with = "given")]
     pub bytes: Option<Removable<Setting<Size>>>,
-    /// `drop_oldest`, `wait` or `fail`.
+    /// What a full inbox does: it drops the oldest message, no longer reads, or fails the connection.
     #[serde(default, deserialize_with = "given")]
     pub when_full: Option<Removable<Setting<Word>>>,
 }
 
 /// `defaults`: settings of the samplers within the scope that has it.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Defaults {
     /// See [`Open`].

@@ -17,6 +17,8 @@ pub struct Setting<K> {
 pub trait Kind {
     /// Completes "expected …" for a list or map in its place.
     const EXPECTED: &'static str;
+    /// The kind's own name.
+    const NAME: &'static str;
 }
 
 macro_rules! kinds {
@@ -27,6 +29,7 @@ macro_rules! kinds {
 
         impl Kind for $name {
             const EXPECTED: &'static str = $expected;
+            const NAME: &'static str = stringify!($name);
         }
     )*};
 }

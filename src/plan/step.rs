@@ -1,5 +1,6 @@
 //! Steps, as written: samplers, controllers, pauses.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::plan::assertion::Check;
@@ -11,7 +12,7 @@ use crate::plan::scoped::scopes;
 use crate::plan::setting::{Flag, List, Passes, Setting, Time, Word, given};
 
 /// One step: a map with one key, its kind.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
     /// Connects and upgrades.
@@ -35,10 +36,10 @@ pub enum Step {
 }
 
 /// `loop`
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Loop {
-    /// Number of passes, or `forever`.
+    /// The number of passes, or `forever`.
     #[serde(default, deserialize_with = "given")]
     pub times: Option<Setting<Passes>>,
     /// Settings of the samplers below.
@@ -65,7 +66,7 @@ pub struct Loop {
 }
 
 /// `block`
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Block {
     /// Settings of the samplers below.
@@ -92,13 +93,13 @@ pub struct Block {
 }
 
 /// `pause`: exactly one of its settings.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pause {
-    /// Always as long.
+    /// The pause always takes this long.
     #[serde(default, deserialize_with = "given")]
     pub constant: Option<Setting<Time>>,
-    /// Evenly distributed between two durations.
+    /// The pause takes a time evenly distributed between two durations.
     #[serde(default, deserialize_with = "given")]
     pub uniform: Option<List<Setting<Time>>>,
 }

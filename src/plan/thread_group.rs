@@ -1,5 +1,6 @@
 //! The plan itself and its thread groups, as written.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::plan::assertion::Check;
@@ -10,10 +11,10 @@ use crate::plan::setting::{Count, Entries, Flag, List, Passes, Setting, Text, Ti
 use crate::plan::step::Step;
 
 /// A whole plan.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// What the plan is called in reports; the file's name where there is none.
+    /// What the plan is called in reports; the file's name if it has none.
     #[serde(default, deserialize_with = "given")]
     pub name: Option<Setting<Text>>,
     /// Variables, evaluated for each thread when it starts, in order.
@@ -40,31 +41,31 @@ pub struct Plan {
     /// Conditions that the run must meet, by label; `all` is all samplers together.
     #[serde(default)]
     pub thresholds: Entries<List<Setting<Text>>>,
-    /// Who does what.
+    /// The thread groups: who does what.
     #[serde(default)]
     pub thread_groups: List<ThreadGroup>,
 }
 
 /// One thread group.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ThreadGroup {
     /// What it is called in the rows.
     #[serde(default, deserialize_with = "given")]
     pub name: Option<Setting<Text>>,
-    /// Number of virtual threads, from 1 to 1,000,000; 1 where there is none.
+    /// The number of virtual threads, from 1 to 1,000,000.
     #[serde(default, deserialize_with = "given")]
     pub threads: Option<Setting<Count>>,
-    /// Time over which the threads start.
+    /// The time over which the threads start, evenly spread.
     #[serde(default, deserialize_with = "given")]
     pub ramp_up: Option<Setting<Time>>,
-    /// Time before the first thread starts.
+    /// The time before the first thread starts.
     #[serde(default, deserialize_with = "given")]
     pub delay: Option<Setting<Time>>,
-    /// Iterations of each thread, or `forever`.
+    /// How many iterations each thread does, or `forever`.
     #[serde(default, deserialize_with = "given")]
     pub loops: Option<Setting<Passes>>,
-    /// Time after which no new step starts.
+    /// The time after which no new step starts.
     #[serde(default, deserialize_with = "given")]
     pub duration: Option<Setting<Time>>,
     /// Settings of the group's samplers.

@@ -1,12 +1,15 @@
 //! All integration tests, in one binary.
 
 mod bad_peers;
+mod check;
 mod extract;
 mod layers;
 mod matchers;
+mod memory;
 mod plan_errors;
 mod regressions;
 mod run;
+mod schema;
 mod secrets;
 mod support;
 mod target;

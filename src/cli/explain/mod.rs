@@ -1,0 +1,136 @@
+//! `wsmeter check --explain`: the plan as understood, with every default filled in, for people.
+//! Stable for the same plan, so that two versions of a plan can be compared by their texts. Values
+//! that are only known in the run are shown as written; secrets are `***`.
+
+mod rows;
+mod sampler;
+mod value;
+
+use std::time::Duration;
+
+use crate::program::{Group, Pause, Program, Step, Times};
+use rows::{Rows, rows};
+use value::{Shown, duration};
+
+/// Lines, indented.
+#[derive(Debug, Default)]
+struct Page {
+    text: String,
+    depth: usize,
+}
+
+impl Page {
+    fn line(&mut self, line: &str) {
+        self.text.extend(std::iter::repeat_n("  ", self.depth));
+        // A value may be a text of several lines.
+        self.text.push_str(&line.replace('\n', "\\n"));
+        self.text.push('\n');
+    }
+
+    fn entry(&mut self, key: &str, value: &str) {
+        self.line(&format!("{key}: {value}"));
+    }
+
+    fn below(&mut self, write: impl FnOnce(&mut Self)) {
+        self.depth += 1;
+        write(self);
+        self.depth -= 1;
+    }
+}
+
+/// The program as text.
+pub(super) fn explain(program: &Program) -> String {
+    let mut page = Page::default();
+    page.entry("plan", &program.name);
+    if !program.variables.is_empty() {
+        page.line("variables of each thread:");
+        page.below(|page| {
+            for (id, value) in &program.variables {
+                let name = &program.variable_names[id.0 as usize];
+                page.entry(name, &value::named(name, &value.source));
+            }
+        });
+    }
+    page.line("passes if:");
+    page.below(|page| {
+        if program.thresholds.is_empty() {
+            page.line("no sample fails");
+        }
+        for threshold in &program.thresholds {
+            page.entry(&threshold.label, &threshold.condition.text);
+        }
+    });
+    let mut total = Rows::Exactly(0);
+    for (index, of_group) in program.groups.iter().enumerate() {
+        page.text.push('\n');
+        page.entry(&format!("group {}", index + 1), &of_group.name);
+        total = total.plus(page_group(&mut page, of_group));
+    }
+    page.text.push('\n');
+    page.entry("rows expected", &total.to_string());
+    page.text
+}
+
+/// Gives the rows that the group writes if nothing fails.
+fn page_group(page: &mut Page, group: &Group) -> Rows {
+    let rows = match group.loops {
+        // The duration may come first.
+        Times::Count(loops) if group.duration.is_none() => {
+            rows(&group.steps).times(loops).times(u64::from(group.threads))
+        }
+        _ => Rows::Unknown,
+    };
+    page.below(|page| {
+        page.entry("starts", &starts(group));
+        page.entry("each thread", &iterations(group));
+        page.entry("rows expected", &rows.to_string());
+        page.line("steps:");
+        page.below(|page| steps(page, &group.steps));
+    });
+    rows
+}
+
+fn starts(group: &Group) -> String {
+    let threads = match group.threads {
+        1 => "1 thread".to_owned(),
+        threads => format!("{threads} threads"),
+    };
+    let after = match group.delay {
+        Duration::ZERO => String::new(),
+        delay => format!(", the first after {}", duration(delay)),
+    };
+    if group.threads == 1 || group.ramp_up.is_zero() {
+        let together = if group.threads == 1 { "" } else { " at once" };
+        return format!("{threads}{together}{after}");
+    }
+    let apart = duration(group.ramp_up / group.threads);
+    format!("{threads} over {}, one every {apart}{after}", duration(group.ramp_up))
+}
+
+fn iterations(group: &Group) -> String {
+    let loops = match group.loops {
+        Times::Forever => "iterations without end".to_owned(),
+        Times::Count(1) => "1 iteration".to_owned(),
+        Times::Count(loops) => format!("{loops} iterations"),
+    };
+    match group.duration {
+        Some(most) => format!("{loops}, no new step after {}", duration(most)),
+        None => loops,
+    }
+}
+
+fn steps(page: &mut Page, steps_: &[Step]) {
+    for step in steps_ {
+        match step {
+            Step::Sampler(own) => sampler::sampler(page, own),
+            Step::Pause(Pause::Constant(time)) => page.entry("pause", &time.shown()),
+            Step::Pause(Pause::Uniform(min, max)) => {
+                page.entry("pause", &format!("{} to {}, evenly", min.shown(), max.shown()));
+            }
+            Step::Loop(own) => {
+                page.entry("loop", &own.times.shown());
+                page.below(|page| steps(page, &own.steps));
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! One sampler with all its settings.
+
+use std::fmt::Write as _;
+
+use crate::cli::explain::Page;
+use crate::cli::explain::value::{HIDDEN, Shown, named};
+use crate::net::{Url, shown};
+use crate::program::{
+    Close, JsonPart, OnError, Open, Payload, PingPong, Sampler, SamplerKind, SingleRead, Template,
+};
+
+/// Bytes of a binary payload that are shown.
+const SHOWN_BYTES: usize = 32;
+
+pub(super) fn sampler(page: &mut Page, sampler: &Sampler) {
+    let kind = match &sampler.kind {
+        SamplerKind::Open(_) => "open",
+        SamplerKind::RequestResponse(_) => "request_response",
+        SamplerKind::SingleWrite(_) => "single_write",
+        SamplerKind::SingleRead(_) => "single_read",
+        SamplerKind::PingPong(_) => "ping_pong",
+        SamplerKind::Close(_) => "close",
+    };
+    page.entry(kind, &sampler.name.source);
+    page.below(|page| {
+        page.entry("connection", &sampler.connection.source);
+        match &sampler.kind {
+            SamplerKind::Open(own) => open(page, own),
+            SamplerKind::RequestResponse(own) => {
+                payload(page, &own.payload);
+                page.entry("expect", &own.expect.shown());
+            }
+            SamplerKind::SingleWrite(own) => payload(page, &own.payload),
+            SamplerKind::SingleRead(own) => single_read(page, own),
+            SamplerKind::PingPong(own) => ping_pong(page, own),
+            SamplerKind::Close(own) => close(page, own),
+        }
+        let write_timeout = sampler.write_timeout.as_ref().unwrap_or(&sampler.read_timeout);
+        page.entry("read_timeout", &sampler.read_timeout.shown());
+        page.entry("write_timeout", &write_timeout.shown());
+        page.entry("on_error", on_error(sampler.on_error));
+        for assertion in &sampler.assertions {
+            page.entry("assert", &assertion.source);
+        }
+        for filter in &sampler.filters {
+            page.entry("filter", &filter.source);
+        }
+        for extractor in &sampler.extractors {
+            page.entry("extract", &extractor.source);
+        }
+    });
+}
+
+fn open(page: &mut Page, open: &Open) {
+    let path = open.path.as_ref();
+    let constants = (open.url.as_constant(), path.map(Template::as_constant));
+    // Known before the run as a whole, or shown in its parts.
+    if let (Some(url), None | Some(Some(_))) = constants {
+        let url = Url::parse(url, path.and_then(Template::as_constant));
+        let url = url.map_or_else(|_| HIDDEN.to_owned(), |url| shown(&url.uri.to_string()));
+        page.entry("url", &url);
+    } else {
+        page.entry("url", &shown(&open.url.source));
+        if let Some(path) = path {
+            page.entry("path", &shown(&path.source));
+        }
+    }
+    page.entry("connect_timeout", &open.connect_timeout.shown());
+    for header in &open.headers {
+        let secret = ["authorization", "proxy-authorization", "cookie"];
+        let value = if secret.iter().any(|name| header.name.eq_ignore_ascii_case(name)) {
+            HIDDEN.to_owned()
+        } else {
+            named(&header.name, &header.value.source)
+        };
+        page.entry("header", &format!("{}: {value}", header.name));
+    }
+    page.entry("max_message_size", &open.max_message_size.shown());
+    let inbox = &open.inbox;
+    let (messages, bytes) = (inbox.messages.shown(), inbox.bytes.shown());
+    page.entry("inbox", &format!("{messages} messages, {bytes}, {}", inbox.when_full.shown()));
+}
+
+fn payload(page: &mut Page, payload: &Payload) {
+    match payload {
+        Payload::FixedText(text) => page.entry("send", text),
+        Payload::Text(template) => page.entry("send", &template.source),
+        Payload::Hex(template) => page.entry("send_hex", &template.source),
+        Payload::Json(parts) => page.entry("send_json", &json(parts)),
+        Payload::FixedBinary(bytes) => {
+            let mut text = String::new();
+            for byte in &bytes[..bytes.len().min(SHOWN_BYTES)] {
+                // Its result is that of the writer, and writing to a `String` does not fail.
+                write!(text, "{byte:02x} ").ok();
+            }
+            if bytes.len() > SHOWN_BYTES {
+                write!(text, "… ({} bytes)", bytes.len()).ok();
+            }
+            page.entry("send_hex", text.trim_end());
+        }
+    }
+}
+
+fn json(parts: &[JsonPart]) -> String {
+    parts.iter().fold(String::new(), |text, part| match part {
+        JsonPart::Raw(raw) => text + raw,
+        JsonPart::String(template) => text + "\"" + &template.source + "\"",
+        JsonPart::Value(template) => text + &template.source,
+    })
+}
+
+fn single_read(page: &mut Page, read: &SingleRead) {
+    page.entry("expect", &read.expect.shown());
+    page.entry("optional", &read.optional.shown());
+}
+
+fn ping_pong(page: &mut Page, ping: &PingPong) {
+    page.entry("kind", &ping.kind.shown());
+    let payload = ping.payload.as_ref().map_or("a unique one", |payload| &payload.source);
+    page.entry("payload", payload);
+}
+
+fn close(page: &mut Page, close: &Close) {
+    page.entry("status", &close.status.shown());
+    if !close.reason.source.is_empty() {
+        page.entry("reason", &close.reason.source);
+    }
+    let statuses: Vec<String> = close.expect_status.iter().map(Shown::shown).collect();
+    let expected = if statuses.is_empty() {
+        "1000, 1001, the one sent, or none".to_owned()
+    } else {
+        statuses.join(", ")
+    };
+    page.entry("expect_status", &expected);
+}
+
+fn on_error(rule: OnError) -> &'static str {
+    match rule {
+        OnError::Continue => "continue",
+        OnError::NextIteration => "next_iteration",
+        OnError::StopThread => "stop_thread",
+        OnError::StopTest => "stop_test",
+        OnError::StopTestNow => "stop_test_now",
+    }
+}

@@ -1,0 +1,106 @@
+//! Values as a plan would write them.
+
+use std::time::Duration;
+
+use crate::net::is_secret;
+use crate::program::{ByteSize, Expect, PingKind, Setting, Times, WhenFull};
+
+/// What stands in place of a secret.
+pub(super) const HIDDEN: &str = "***";
+
+/// A value as a plan would write it.
+pub(super) trait Shown {
+    fn shown(&self) -> String;
+}
+
+impl<T: Shown> Shown for Setting<T> {
+    fn shown(&self) -> String {
+        match self {
+            Self::Fixed(value) => value.shown(),
+            Self::Template(template) => template.source.clone(),
+        }
+    }
+}
+
+/// `value`, or `***` if `name` says that it is a secret.
+pub(super) fn named(name: &str, value: &str) -> String {
+    if is_secret(name) { HIDDEN.to_owned() } else { value.to_owned() }
+}
+
+/// `1.5s`
+pub(super) fn duration(time: Duration) -> String {
+    format!("{time:?}").replace('µ', "u")
+}
+
+impl Shown for Duration {
+    fn shown(&self) -> String {
+        duration(*self)
+    }
+}
+
+impl Shown for ByteSize {
+    fn shown(&self) -> String {
+        let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
+        let unit =
+            units.into_iter().find(|(_, shift)| self.0 > 0 && self.0.is_multiple_of(1 << shift));
+        unit.map_or_else(
+            || format!("{}B", self.0),
+            |(unit, shift)| format!("{}{unit}", self.0 >> shift),
+        )
+    }
+}
+
+impl Shown for Times {
+    fn shown(&self) -> String {
+        match self {
+            Self::Forever => "forever".to_owned(),
+            Self::Count(times) => format!("{times} times"),
+        }
+    }
+}
+
+macro_rules! shown {
+    ($($type:ty: |$value:ident| $text:expr;)*) => {$(
+        impl Shown for $type {
+            fn shown(&self) -> String {
+                let $value = self;
+                $text.to_string()
+            }
+        }
+    )*};
+}
+
+shown! {
+    bool: |flag| flag;
+    u16: |number| number;
+    u32: |number| number;
+    Expect: |expect| match expect {
+        Expect::Same => "same",
+        Expect::Text => "text",
+        Expect::Binary => "binary",
+        Expect::Any => "any",
+    };
+    PingKind: |kind| match kind {
+        PingKind::PingPong => "ping_pong",
+        PingKind::Pong => "pong",
+    };
+    WhenFull: |rule| match rule {
+        WhenFull::DropOldest => "drop_oldest",
+        WhenFull::Wait => "wait",
+        WhenFull::Fail => "fail",
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_times_read_as_they_are_written() {
+        for (bytes, text) in [(0, "0B"), (1_000, "1000B"), (4_096, "4KiB"), (16 << 20, "16MiB")] {
+            assert_eq!(ByteSize(bytes).shown(), text);
+        }
+        assert_eq!(duration(Duration::from_micros(250)), "250us");
+        assert_eq!(duration(Duration::from_millis(1_500)), "1.5s");
+    }
+}

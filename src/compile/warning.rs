@@ -1,0 +1,166 @@
+//! Advice about plans that can be run but may not measure what their author means.
+
+use std::time::Duration;
+
+use crate::diag::Severity;
+use crate::plan::{At, Path, Problem};
+
+/// Groups of at most this many threads may start all at once.
+const MAX_AT_ONCE: u32 = 100;
+
+/// What may be wrong with a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Warning {
+    /// Many threads of a group start within a second.
+    AllAtOnce { threads: u32 },
+    /// A sampler stands before any step that opens its connection.
+    BeforeOpen { kind: &'static str, connection: String },
+    /// Steps without names send different payloads and have one label.
+    SharedLabel { kind: &'static str },
+    /// Nothing reads a variable.
+    UnusedVariable { name: String },
+    /// A group or loop runs until the run is interrupted.
+    Endless { what: &'static str },
+    /// A message ends in a newline that nobody sees.
+    TrailingNewline,
+}
+
+impl Warning {
+    /// Whether so many threads over `ramp_up` are too sudden.
+    pub(super) fn all_at_once(threads: u32, ramp_up: Duration) -> Option<Self> {
+        (threads > MAX_AT_ONCE && ramp_up <= Duration::from_secs(1))
+            .then_some(Self::AllAtOnce { threads })
+    }
+
+    fn title(&self) -> String {
+        match self {
+            Self::AllAtOnce { threads } => format!("{threads} threads start within 1 s"),
+            Self::BeforeOpen { kind, connection } => {
+                format!("`{kind}` comes before any `open` of the connection `{connection}`")
+            }
+            Self::SharedLabel { kind } => {
+                format!("`{kind}` steps with different payloads share the label `{kind}`")
+            }
+            Self::UnusedVariable { name } => format!("the variable `{name}` is never used"),
+            Self::Endless { what } => format!("{what} never ends by itself"),
+            Self::TrailingNewline => "the message ends in a newline".to_owned(),
+        }
+    }
+
+    fn help(&self) -> String {
+        match self {
+            Self::AllAtOnce { threads } => {
+                let seconds = threads.div_ceil(MAX_AT_ONCE);
+                format!("`ramp_up: {seconds}s` would start {MAX_AT_ONCE} a second")
+            }
+            Self::BeforeOpen { .. } => {
+                "it fails in the first iteration; put the `open` before it".to_owned()
+            }
+            Self::SharedLabel { .. } => {
+                "give each a `name`, so that the results tell them apart".to_owned()
+            }
+            Self::UnusedVariable { name } => {
+                format!("write `${{{name}}}` where it belongs, or remove it")
+            }
+            Self::Endless { .. } => {
+                "give the group a `duration`, or a number instead of `forever`".to_owned()
+            }
+            Self::TrailingNewline => "write `|-` or `>-` to send it without".to_owned(),
+        }
+    }
+
+    /// The warning about the value at `path`.
+    pub(super) fn at(&self, path: &Path, at: At) -> Problem {
+        let mut problem = Problem::error(path, self.title()).at(at).help(self.help());
+        problem.severity = Severity::Warning;
+        problem
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compile::Properties;
+    use crate::compile::compile;
+    use crate::plan::parse;
+
+    /// Line, title and advice of all warnings about a group with these lines.
+    fn warnings(top: &str, group: &str, steps: &str) -> Vec<(usize, String, String)> {
+        let defaults = "defaults: { url: 'ws://h' }";
+        let plan = format!("{defaults}\n{top}\nthread_groups:\n- {group}\n  steps:\n{steps}\n");
+        let loaded = parse(std::path::Path::new("plan.yaml"), plan).unwrap();
+        let compiled = compile(&loaded, &Properties::default()).unwrap();
+        let line = |place: Option<crate::diag::Place>| place.unwrap().line;
+        let warnings = compiled.warnings.into_iter();
+        warnings
+            .map(|warning| (line(warning.place), warning.title, warning.help.unwrap()))
+            .collect()
+    }
+
+    fn only(top: &str, group: &str, steps: &str) -> (usize, String, String) {
+        let mut found = warnings(top, group, steps);
+        assert_eq!(found.len(), 1, "{found:?}");
+        found.remove(0)
+    }
+
+    #[test]
+    fn many_threads_within_a_second_get_a_ramp() {
+        let (line, title, help) = only("", "threads: 2000", "  - open");
+        assert_eq!((line, title.as_str()), (4, "2000 threads start within 1 s"));
+        assert_eq!(help, "`ramp_up: 20s` would start 100 a second");
+        assert!(warnings("", "threads: 2000\n  ramp_up: 2s", "  - open").is_empty());
+        assert!(warnings("", "threads: 100", "  - open").is_empty());
+    }
+
+    #[test]
+    fn a_sampler_before_its_open_fails_in_the_first_iteration() {
+        let (line, title, _) = only("", "loops: 2", "  - close\n  - ping_pong\n  - open");
+        assert_eq!(line, 6);
+        assert_eq!(title, "`close` comes before any `open` of the connection `main`");
+        let any = "  - open: { connection: '${__UUID}' }\n  - close\n  - open";
+        assert!(warnings("", "loops: 2", any).is_empty());
+        assert!(warnings("", "loops: 2", "  - open\n  - close").is_empty());
+    }
+
+    #[test]
+    fn unnamed_steps_with_different_payloads_share_a_label() {
+        let steps = "  - open\n  - request_response: a\n  - request_response: b";
+        let (line, title, _) = only("", "loops: 1", steps);
+        assert_eq!(line, 8);
+        let wanted = "`request_response` steps with different payloads share the label \
+                      `request_response`";
+        assert_eq!(title, wanted);
+        let same = "  - open\n  - request_response: a\n  - request_response: a";
+        assert!(warnings("", "loops: 1", same).is_empty());
+        let named = "  - open\n  - request_response: a\n  - request_response: { name: x, send: b }";
+        assert!(warnings("", "loops: 1", named).is_empty());
+    }
+
+    #[test]
+    fn a_variable_that_nothing_reads_is_named() {
+        let (line, title, help) = only("variables: { room: a }", "loops: 1", "  - open");
+        assert_eq!((line, title.as_str()), (2, "the variable `room` is never used"));
+        assert_eq!(help, "write `${room}` where it belongs, or remove it");
+        let used = "variables: { room: a }";
+        assert!(warnings(used, "loops: 1", "  - open: '/${room}'").is_empty());
+    }
+
+    #[test]
+    fn what_only_an_interrupt_ends_is_told() {
+        let (line, title, _) = only("", "loops: forever", "  - open");
+        assert_eq!((line, title.as_str()), (4, "the group never ends by itself"));
+        let inner = "  - open\n  - loop: { times: forever, steps: ping_pong }";
+        let (line, title, _) = only("", "loops: 1", inner);
+        assert_eq!((line, title.as_str()), (7, "the loop never ends by itself"));
+        assert!(warnings("", "duration: 1s", inner).is_empty());
+        let stops =
+            "  - open\n  - loop: { times: forever, on_error: stop_thread, steps: ping_pong }";
+        assert!(warnings("", "loops: 1", stops).is_empty());
+    }
+
+    #[test]
+    fn a_newline_at_the_end_of_a_message_is_shown() {
+        let steps = "  - open\n  - single_write: |\n      hello";
+        let (line, title, _) = only("", "loops: 1", steps);
+        assert_eq!((line, title.as_str()), (7, "the message ends in a newline"));
+    }
+}
