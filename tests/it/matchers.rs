@@ -92,7 +92,11 @@ fn each_matcher_holds_and_fails() {
         ("send_hex: ca fe ba", "hex: { contains: fe, at: 1 }", "hex: { contains: fe, at: 0 }"),
         ("send_hex: ca fe ba", "hex: { starts_with: ca }", "hex: { equals: ca }"),
         ("send_hex: ca fe ba", "type: binary", "contains: x"),
-        ("send: '{\"n\": 3}'", "json: { path: $.n, less_than: 4 }", "json: { path: $.n, count: 2 }"),
+        (
+            "send: '{\"n\": 3}'",
+            "json: { path: $.n, less_than: 4 }",
+            "json: { path: $.n, count: 2 }",
+        ),
     ] {
         let plan = format!(
             "
