@@ -6,6 +6,7 @@ mod note;
 mod run_end;
 mod text;
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 pub use code::Code;
@@ -65,6 +66,9 @@ pub struct Sample<'a> {
     pub all_threads: u32,
     /// The connection's URL without secrets; empty where there is none.
     pub url: &'a str,
+    /// The values of the plan's `sample_variables` at the end of the sample, in their order; `None`
+    /// for one that has no value.
+    pub variables: &'a [Option<Cow<'a, str>>],
     /// Whether this was the first exchange on its connection.
     pub first_exchange: bool,
 }

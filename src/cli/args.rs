@@ -51,6 +51,10 @@ pub(crate) struct RunArguments {
     #[arg(short = 'l', long = "jtl", value_name = "FILE", help_heading = "Output")]
     pub(crate) jtl: Option<PathBuf>,
 
+    /// Show secrets in all outputs, also those of `secrets` in the plan.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) show_secrets: bool,
+
     /// Overwrite results of an earlier run; deletes nothing else.
     #[arg(long, help_heading = "Output")]
     pub(crate) force: bool,

@@ -18,8 +18,9 @@ use crate::clock::{self, Clock};
 use crate::compile::{self, Compiled, Properties};
 use crate::console::Console;
 use crate::exec::{self, Running};
+use crate::net;
 use crate::plan::{self, Loaded};
-use crate::program::Program;
+use crate::program::{Program, VariableId};
 use crate::report::json::{self, About, Contents, Group};
 use crate::report::progress::{Bar, Lines};
 use crate::report::{Finished, Live, Outputs, Recorder, Wanted};
@@ -43,7 +44,7 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
     let loaded = plan::load(&arguments.plan).map_err(CliError::Plan)?;
     let mut properties = properties(&arguments.properties);
     let _target = arguments.serve.then(|| serve(&mut properties)).transpose()?;
-    let Compiled { program, warnings } =
+    let Compiled { mut program, warnings } =
         compile::compile(&loaded, &properties).map_err(CliError::Plan)?;
     console.diagnostics(&warnings);
     let clock = Clock::start();
@@ -55,7 +56,9 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
     };
     let outputs = Outputs::open(wanted, clock.wall(clock.started()).into())?;
     let Outputs { jtl, jtl_path, summary_path } = outputs;
-    let recorder = Recorder::start(jtl, &jtl_path, clock).map_err(CliError::Runtime)?;
+    program.show_secrets = arguments.show_secrets;
+    let recorder = Recorder::start(jtl, &jtl_path, clock, &sample_variables(&program))
+        .map_err(CliError::Runtime)?;
     let live = recorder.live();
     let program = Arc::new(program);
     let progress = Progress::new(console, arguments.no_progress);
@@ -69,6 +72,7 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
         about: about(
             &loaded,
             &properties,
+            &program,
             cores,
             clock.wall(clock.started()).into(),
             clock.wall(ended).into(),
@@ -96,6 +100,24 @@ pub(crate) fn properties(pairs: &[(String, String)]) -> Properties {
         properties.insert(name.clone(), value.clone());
     }
     properties
+}
+
+/// The names of the columns that the plan adds to the rows.
+fn sample_variables(program: &Program) -> Vec<&str> {
+    let name = |id: &VariableId| program.variable_names[id.0 as usize].as_str();
+    program.sample_variables.iter().map(name).collect()
+}
+
+/// A property's value without secrets: those of the plan, and what the name or a URL tells to be one.
+fn shown_property(program: &Program, name: &str, value: &str) -> String {
+    let is_named = |id: &VariableId| program.variable_names[id.0 as usize] == name;
+    if program.show_secrets {
+        value.to_owned()
+    } else if net::is_secret(name) || program.secret_variables.iter().any(is_named) {
+        "***".to_owned()
+    } else {
+        net::shown(&program.secrets.mask(value))
+    }
 }
 
 /// Starts the embedded target and tells the plan where it is.
@@ -174,6 +196,7 @@ fn show(
 fn about(
     loaded: &Loaded,
     properties: &Properties,
+    program: &Program,
     cores: usize,
     started: DateTime<Utc>,
     ended: DateTime<Utc>,
@@ -187,7 +210,7 @@ fn about(
             sha256: hexadecimal(&sha256),
             properties: properties
                 .iter()
-                .map(|(name, value)| (name.to_owned(), value.to_owned().into()))
+                .map(|(name, value)| (name.to_owned(), shown_property(program, name, value).into()))
                 .collect(),
         },
         host: host::name(),

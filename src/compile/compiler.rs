@@ -10,13 +10,17 @@ use regex::Regex;
 use crate::compile::properties::Properties;
 use crate::compile::variables::Variables;
 use crate::plan::{self, Path, Problem};
-use crate::program::{BadValue, FromText, Setting, Template};
+use crate::program::{BadValue, FromText, Secrets, Setting, Template, VariableId};
 
 /// The state of one compilation.
 pub(super) struct Compiler<'a> {
     pub(super) properties: &'a Properties,
     pub(super) problems: Vec<Problem>,
     pub(super) variables: Variables,
+    /// Secrets in URLs and headers that are the same at each execution.
+    pub(super) secrets: Secrets,
+    /// Variables that are extracted from headers with secrets.
+    pub(super) secret_headers: Vec<VariableId>,
     /// How many `__counter` calls there are so far.
     pub(super) counters: u32,
     /// Regular expressions by their text: a long plan repeats few of them, and each takes time to
@@ -41,6 +45,8 @@ impl<'a> Compiler<'a> {
             properties,
             problems: Vec::new(),
             variables: Variables::default(),
+            secrets: Secrets::default(),
+            secret_headers: Vec::new(),
             counters: 0,
             patterns: HashMap::new(),
             json_paths: HashMap::new(),

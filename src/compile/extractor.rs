@@ -139,6 +139,9 @@ impl Compiler<'_> {
         let variable =
             self.extracted(&name, which.unwrap_or(Which::All), regex, has_default, path)?;
         let (kind, which) = (kind?, which?);
+        if let ExtractorKind::Header(header) = &kind {
+            self.extracts_header(header, variable);
+        }
         let source = format!("{} as {name}", source(&kind));
         let default = default.map_or(Some(None), |default| default.map(Some))?;
         Some(Extractor { kind, variable, which, default, optional: optional?, source })

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::compile::compiler::Compiler;
 use crate::compile::connections::Connections;
 use crate::compile::scope::Scope;
+use crate::compile::secrets::add_constants;
 use crate::plan::{At, Loaded, Path, Problem, Setting, Text, ThreadGroup};
 use crate::program::{BadValue, FromText, Group, Program, Times};
 
@@ -40,6 +41,9 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
         .and_then(|name| compiler.plain_name(name, &top.key("name")))
         .unwrap_or_else(stem);
     let variables = compiler.plan_variables(&plan.variables);
+    let named_secrets = compiler.named_variables(&plan.secrets, &top.key("secrets"));
+    let sample_variables =
+        compiler.named_variables(&plan.sample_variables, &top.key("sample_variables"));
     let scope = compiler.inner_scope(&Scope::default(), &top, plan.scoped());
     let mut pending = compiler.pending_variables();
     let list = top.key("thread_groups");
@@ -61,9 +65,17 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
     }
     compiler.default_variables(&pending);
     let thresholds = compiler.thresholds(&plan.thresholds, &groups);
+    let families = compiler.variables.families();
+    let secret_variables = compiler.secret_variables(&named_secrets, &families);
+    let mut secrets = std::mem::take(&mut compiler.secrets);
+    add_constants(&mut secrets, &variables, &secret_variables);
     Program {
         name,
-        families: compiler.variables.families(),
+        families,
+        secrets,
+        secret_variables,
+        show_secrets: false,
+        sample_variables,
         variable_names: std::mem::take(&mut compiler.variables).into_names(),
         variables,
         counters: compiler.counters as usize,

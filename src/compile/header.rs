@@ -71,6 +71,9 @@ impl Compiler<'_> {
 
     fn header_value(&mut self, value: &Setting<Text>, path: &Path) -> Option<Template> {
         let template = self.text(value, path)?;
+        if let (Some(name), Some(text)) = (path.last_key(), template.as_constant()) {
+            self.secrets.remember_header(name, text);
+        }
         if template
             .as_constant()
             .is_some_and(|text| HeaderValue::from_bytes(text.as_bytes()).is_err())

@@ -24,6 +24,7 @@ mod properties;
 mod reach;
 mod sampler;
 mod scope;
+mod secrets;
 mod source;
 mod step;
 mod template;
@@ -53,11 +54,10 @@ pub fn compile(loaded: &Loaded, properties: &Properties) -> Result<Compiled, Vec
     let program = group::program(&mut compiler, loaded);
     let (errors, warnings): (Vec<_>, Vec<_>) =
         compiler.problems.into_iter().partition(|problem| problem.severity == Severity::Error);
-    if errors.is_empty() {
-        Ok(Compiled { program, warnings: loaded.diagnostics(warnings) })
-    } else {
-        Err(loaded.diagnostics(errors))
-    }
+    let is_whole = errors.is_empty();
+    let mut diagnostics = loaded.diagnostics(if is_whole { warnings } else { errors });
+    secrets::hide(&mut diagnostics, &program.secrets);
+    if is_whole { Ok(Compiled { program, warnings: diagnostics }) } else { Err(diagnostics) }
 }
 
 #[cfg(test)]

@@ -44,6 +44,38 @@ impl Stored {
     }
 }
 
+/// The shortest way from one variable of the plan to another, each using the next: those before the
+/// last.
+fn way<'v>(
+    from: &'v str,
+    to: &str,
+    variables: &'v [(String, Setting<Text>)],
+) -> Option<Vec<&'v str>> {
+    let mut ways = vec![(from, None)];
+    let mut next = 0;
+    while let Some(&(here, _)) = ways.get(next) {
+        let (_, value) = variables.iter().find(|(name, _)| name == here)?;
+        for (name, _) in
+            variables.iter().filter(|(name, _)| value.text.contains(&format!("${{{name}}}")))
+        {
+            if name == to {
+                let mut way = Vec::new();
+                let mut at = Some(next);
+                while let Some((name, before)) = at.map(|at| ways[at]) {
+                    way.insert(0, name);
+                    at = before;
+                }
+                return Some(way);
+            }
+            if !ways.iter().any(|(known, _)| known == name) {
+                ways.push((name, Some(next)));
+            }
+        }
+        next += 1;
+    }
+    None
+}
+
 /// The ways in which a name can be one that an extractor derives from its own: `a_1_g1` is `_1_g1`
 /// of `a` and `_g1` of `a_1`.
 fn family(name: &str) -> impl Iterator<Item = (&str, Member)> {
@@ -175,27 +207,42 @@ impl Compiler<'_> {
             self.variables.defined.insert(id);
             compiled.extend(template.map(|template| (id, template)));
         }
+        // The variables of cycles that have been told.
+        let mut told = HashSet::new();
         for (name, _) in &variables.0 {
             for used in wanted.remove(name).unwrap_or_default() {
-                let problem = self.too_early(name, &used, variables);
-                self.note(problem);
+                if !told.contains(name) {
+                    let problem = self.too_early(name, &used, variables, &mut told);
+                    self.note(problem);
+                }
             }
         }
         compiled
     }
 
     /// The error for a variable that is used in `variables` before it is defined there.
-    fn too_early(&self, user: &str, used: &Use, variables: &Entries<Setting<Text>>) -> Problem {
+    fn too_early(
+        &self,
+        user: &str,
+        used: &Use,
+        variables: &Entries<Setting<Text>>,
+        told: &mut HashSet<String>,
+    ) -> Problem {
         let name = self.variables.name(used.variable);
-        let Some((_, value)) = variables.0.iter().find(|(known, _)| known == name) else {
+        if !variables.0.iter().any(|(known, _)| known == name) {
             return self.undefined(used, &Stored::default());
-        };
+        }
         let problem = |title: String| Problem::error(&used.path, title).at(used.at);
         if name == user {
             return problem(format!("`{name}` is defined by itself"));
         }
-        if value.text.contains(&format!("${{{user}}}")) {
-            return problem(format!("`{user}` and `{name}` are defined by each other"));
+        if let Some(cycle) = way(name, user, &variables.0) {
+            let others: Vec<String> = cycle.iter().map(|name| format!("`{name}`")).collect();
+            told.extend(cycle.into_iter().map(str::to_owned));
+            return problem(match others.as_slice() {
+                [one] => format!("`{user}` and {one} are defined by each other"),
+                more => format!("`{user}` is defined by itself, through {}", more.join(", ")),
+            });
         }
         problem(format!("`{name}` is used before it is defined"))
             .help(format!("move `{name}` above `{user}`: variables are evaluated in order"))
@@ -252,6 +299,8 @@ impl Compiler<'_> {
             None if name.starts_with('_') => {
                 problem.help("functions begin with two underscores: `${__name()}`")
             }
+            None if used.path.is_within(&["secrets", "sample_variables"]) => problem
+                .help("define it in `variables`, or give it a value with `extract` or a function"),
             None => problem.help(format!(
                 "define it in `variables`, or write `\\${{{name}}}` for this text itself"
             )),

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use crate::exec::functions;
 use crate::exec::outcome::Failure;
 use crate::exec::shared::Shared;
-use crate::program::{FromText, JsonPart, Part, Setting, Template, VariableId, json_escape};
+use crate::program::{
+    FromText, JsonPart, Part, Secrets, Setting, Template, VariableId, json_escape,
+};
 use crate::sample::Code;
 
 /// What a variable holds.
@@ -31,6 +33,8 @@ pub(crate) struct Scope {
     /// From 1 within the group.
     pub(crate) number: u32,
     variables: Vec<Held>,
+    /// What must not be shown; `None` if there was nothing to hide yet.
+    secrets: Option<Box<Secrets>>,
     pub(crate) counters: Vec<u64>,
 }
 
@@ -38,7 +42,10 @@ impl Scope {
     pub(crate) fn new(shared: Arc<Shared>, group: usize, number: u32) -> Self {
         let variables = vec![Held::Nothing; shared.program.variable_names.len()];
         let counters = vec![0; shared.program.counters];
-        Self { shared, group, number, variables, counters }
+        let program = &shared.program;
+        let hides = !program.show_secrets && !program.secrets.is_empty();
+        let secrets = hides.then(|| Box::new(program.secrets.clone()));
+        Self { shared, group, number, variables, secrets, counters }
     }
 
     pub(crate) fn set(&mut self, variable: VariableId, value: &str) {
@@ -46,7 +53,39 @@ impl Scope {
     }
 
     pub(crate) fn hold(&mut self, variable: VariableId, held: Held) {
+        if let Held::Text(value) = &held
+            && self.shared.program.secret_variables.contains(&variable)
+        {
+            self.hide(|secrets| secrets.remember(value));
+        }
         self.variables[variable.0 as usize] = held;
+    }
+
+    /// Lets secrets be added to those that are hidden from now on, unless all are shown.
+    pub(crate) fn hide(&mut self, add: impl FnOnce(&mut Secrets)) {
+        if !self.shared.program.show_secrets {
+            add(self.secrets.get_or_insert_default());
+        }
+    }
+
+    /// The text without secrets, as it may be shown.
+    pub(crate) fn shown<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
+        match &self.secrets {
+            Some(secrets) if !secrets.is_empty() => match secrets.mask(&text) {
+                Cow::Borrowed(_) => text,
+                Cow::Owned(masked) => Cow::Owned(masked),
+            },
+            _ => text,
+        }
+    }
+
+    /// The values of the plan's `sample_variables`; `None` for those that have none.
+    pub(crate) fn sample_variables(&self) -> Vec<Option<Cow<'_, str>>> {
+        let value = |variable: &VariableId| match &self.variables[variable.0 as usize] {
+            Held::Text(text) => Some(self.shown(Cow::Borrowed(text))),
+            Held::Nothing | Held::Missing(_) => None,
+        };
+        self.shared.program.sample_variables.iter().map(value).collect()
     }
 
     /// Why one of these variables has no value, if that is because something failed.

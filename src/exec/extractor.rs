@@ -7,6 +7,8 @@
 //! `optional` is just undefined then, and one with a `default` has that.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::sync::Arc;
 
 use jsonpath_rust::query::{QueryRef, js_path_process};
 use rand::RngExt;
@@ -47,12 +49,33 @@ pub(crate) fn extract(
     outcome: &Outcome,
 ) -> Option<Failure> {
     let mut first = None;
+    let received = Received { outcome, json: OnceCell::new() };
     for extractor in extractors {
-        if let Err(failure) = extract_one(scope, extractor, outcome) {
+        if let Err(failure) = extract_one(scope, extractor, &received) {
             first.get_or_insert(failure);
         }
     }
     first
+}
+
+/// What extractors look at; a message is parsed as JSON at most once.
+struct Received<'o> {
+    outcome: &'o Outcome,
+    json: OnceCell<Result<Value, String>>,
+}
+
+impl Received<'_> {
+    /// The message as text; bytes that are not UTF-8 are replaced.
+    fn text(&self) -> Cow<'_, str> {
+        let message = self.outcome.message.as_ref();
+        message.map_or(Cow::Borrowed(""), |message| String::from_utf8_lossy(&message.payload))
+    }
+
+    fn json(&self) -> Result<&Value, &String> {
+        let payload = self.outcome.message.as_ref().map_or(&[][..], |message| &message.payload);
+        let parse = || serde_json::from_slice(payload).map_err(|error| error.to_string());
+        self.json.get_or_init(parse).as_ref()
+    }
 }
 
 /// Takes the values from the variables of a sampler that failed or was skipped, with this cause.
@@ -62,8 +85,12 @@ pub(crate) fn lose(scope: &mut Scope, extractors: &[Extractor], cause: Code) {
     }
 }
 
-fn extract_one(scope: &mut Scope, extractor: &Extractor, outcome: &Outcome) -> Result<(), Failure> {
-    let found = find(scope, &extractor.kind, outcome);
+fn extract_one(
+    scope: &mut Scope,
+    extractor: &Extractor,
+    received: &Received<'_>,
+) -> Result<(), Failure> {
+    let found = find(scope, &extractor.kind, received);
     let (hits, trouble) = match found {
         Ok(hits) => (hits, None),
         Err(Trouble::NotJson(error)) => (Vec::new(), Some(error)),
@@ -88,13 +115,19 @@ fn extract_one(scope: &mut Scope, extractor: &Extractor, outcome: &Outcome) -> R
     if miss(scope, extractor, Code::NotExtracted)? {
         return Ok(());
     }
-    Err(nothing_found(extractor, &hits, trouble, outcome))
+    Err(nothing_found(extractor, &hits, trouble, received))
 }
 
 /// Where nothing was found: the default if there is one. False if that is not fine.
 fn miss(scope: &mut Scope, extractor: &Extractor, cause: Code) -> Result<bool, Failure> {
     let value = match &extractor.default {
-        Some(default) => Held::Text(scope.text(default)?.as_ref().into()),
+        Some(default) => match scope.text(default) {
+            Ok(text) => Held::Text(text.as_ref().into()),
+            Err(failure) => {
+                scope.hold(extractor.variable, Held::Missing(cause));
+                return Err(failure);
+            }
+        },
         None if extractor.optional => Held::Nothing,
         None => Held::Missing(cause),
     };
@@ -152,7 +185,7 @@ fn held_groups(hit: &Hit) -> Held {
 
 /// Gives a value to every variable that the plan names and that is derived from the extractor's.
 fn family(scope: &mut Scope, extractor: &Extractor, value: impl Fn(Member) -> Held) {
-    let program = std::sync::Arc::clone(&scope.shared.program);
+    let program = Arc::clone(&scope.shared.program);
     for (variable, member) in program.families.get(&extractor.variable).into_iter().flatten() {
         scope.hold(*variable, value(*member));
     }
@@ -164,13 +197,15 @@ enum Trouble {
     Failure(Failure),
 }
 
-fn find(scope: &mut Scope, kind: &ExtractorKind, outcome: &Outcome) -> Result<Vec<Hit>, Trouble> {
+fn find(
+    scope: &mut Scope,
+    kind: &ExtractorKind,
+    received: &Received<'_>,
+) -> Result<Vec<Hit>, Trouble> {
     match kind {
         ExtractorKind::Json(path) => {
-            let payload = outcome.message.as_ref().map_or(&[][..], |message| &message.payload);
-            let json: Value = serde_json::from_slice(payload)
-                .map_err(|error| Trouble::NotJson(error.to_string()))?;
-            let found = js_path_process(&path.query, &json).unwrap_or_default();
+            let json = received.json().map_err(|error| Trouble::NotJson(error.clone()))?;
+            let found = js_path_process(&path.query, json).unwrap_or_default();
             Ok(found
                 .into_iter()
                 .map(QueryRef::val)
@@ -182,25 +217,18 @@ fn find(scope: &mut Scope, kind: &ExtractorKind, outcome: &Outcome) -> Result<Ve
         }
         ExtractorKind::Regex { pattern, template } => {
             let regex = compiled(scope, pattern, false).map_err(Trouble::Failure)?;
-            Ok(matches(&regex, template.as_deref(), &message_text(outcome)))
+            Ok(matches(&regex, template.as_deref(), &received.text()))
         }
         ExtractorKind::Between { left, right } => {
             let left = scope.text(left).map_err(Trouble::Failure)?;
             let right = scope.text(right).map_err(Trouble::Failure)?;
-            Ok(between(&message_text(outcome), &left, &right))
+            Ok(between(&received.text(), &left, &right))
         }
         ExtractorKind::Header(name) => {
-            let head = outcome.head.as_deref().unwrap_or_default();
+            let head = received.outcome.head.as_deref().unwrap_or_default();
             Ok(crate::ws::header_values(head, name).into_iter().map(Hit::plain).collect())
         }
     }
-}
-
-fn message_text(outcome: &Outcome) -> Cow<'_, str> {
-    outcome
-        .message
-        .as_ref()
-        .map_or(Cow::Borrowed(""), |message| String::from_utf8_lossy(&message.payload))
 }
 
 fn matches(regex: &Regex, template: Option<&[Piece]>, text: &str) -> Vec<Hit> {
@@ -242,7 +270,7 @@ fn nothing_found(
     extractor: &Extractor,
     hits: &[Hit],
     trouble: Option<String>,
-    outcome: &Outcome,
+    received: &Received<'_>,
 ) -> Failure {
     let source = &extractor.source;
     let what = match (hits.len(), extractor.which) {
@@ -252,14 +280,14 @@ fn nothing_found(
         }
         _ => format!("extractor `{source}` found null"),
     };
-    let message = message_text(outcome);
+    let message = received.text();
     let place = match (&extractor.kind, trouble) {
         // Values of headers are often secrets.
         (ExtractorKind::Header(_), _) => " in the answer to the upgrade".to_owned(),
         (_, Some(error)) => format!(": the message is not JSON ({error}): {}", start_of(&message)),
         _ => format!(" in: {}", start_of(&message)),
     };
-    Failure::new(outcome.code, one_line(&format!("{what}{place}")), what)
+    Failure::new(received.outcome.code, one_line(&format!("{what}{place}")), what)
 }
 
 fn start_of(text: &str) -> Cow<'_, str> {

@@ -1,5 +1,6 @@
 //! From an outcome to the row that reports it.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::exec::outcome::{Outcome, message_of};
@@ -12,6 +13,8 @@ pub(crate) struct Whose<'a> {
     pub(crate) thread: &'a str,
     pub(crate) group: usize,
     pub(crate) url: &'a str,
+    /// The values of the plan's `sample_variables`.
+    pub(crate) variables: &'a [Option<Cow<'a, str>>],
     /// Whether the sampler was an `open`: its codes are HTTP's.
     pub(crate) opening: bool,
 }
@@ -54,6 +57,7 @@ pub(crate) fn emit(worker: &Worker, whose: &Whose<'_>, outcome: &Outcome) {
         group_threads,
         all_threads,
         url: whose.url,
+        variables: whose.variables,
         first_exchange: outcome.first_exchange,
     });
 }

@@ -1,5 +1,6 @@
 //! A virtual thread: interprets its group's steps, iteration by iteration.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -229,6 +230,7 @@ impl<'p> Thread<'p> {
                 (sampler.name.source.as_str().into(), execution)
             }
             Ok(label) => {
+                let label = self.scope.shown(label);
                 let execution =
                     samplers::run(&mut self.scope, &mut self.connections, sampler, &label).await;
                 (label, execution)
@@ -268,7 +270,7 @@ impl<'p> Thread<'p> {
                         extractor::lose(&mut self.scope, &sampler.extractors, cause);
                     }
                 }
-                self.emit(&label, &outcome, opening);
+                self.emit(&label, &mut outcome, opening);
                 if outcome.failure.is_some() {
                     self.on_error(sampler.on_error, &label)
                 } else {
@@ -298,12 +300,21 @@ impl<'p> Thread<'p> {
         }
     }
 
-    fn emit(&mut self, label: &str, outcome: &Outcome, opening: bool) {
+    fn emit(&mut self, label: &str, outcome: &mut Outcome, opening: bool) {
         self.tally.ran += 1;
         self.tally.passed += u64::from(outcome.failure.is_none());
-        let (thread, group) = (self.name.as_str(), self.scope.group);
+        let scope = &self.scope;
+        if let Some(failure) = &mut outcome.failure {
+            for text in [&mut failure.text, &mut failure.cause] {
+                *text = scope.shown(Cow::Owned(std::mem::take(text))).into_owned();
+            }
+        }
+        let outcome = &*outcome;
+        let (thread, group) = (self.name.as_str(), scope.group);
+        // Without secrets since it was made.
         let url = outcome.url.as_deref().unwrap_or_default();
-        row::emit(&self.worker, &Whose { label, thread, group, url, opening }, outcome);
+        let variables = &scope.sample_variables();
+        row::emit(&self.worker, &Whose { label, thread, group, url, variables, opening }, outcome);
     }
 
     /// A step other than a sampler failed, or is skipped because of an earlier failure.
@@ -320,7 +331,7 @@ impl<'p> Thread<'p> {
     /// A row for what failed outside any sampler.
     fn emit_failure(&mut self, label: &str, failure: Failure) {
         self.tally.reached += 1;
-        self.emit(label, &Outcome::unstarted(failure), false);
+        self.emit(label, &mut Outcome::unstarted(failure), false);
     }
 
     fn end_early(&self, cause: EndCause) {

@@ -4,7 +4,7 @@ mod dial;
 mod url;
 
 pub use dial::{DialError, Dialed, dial};
-pub use url::{Url, UrlError};
+pub use url::{Url, UrlError, encoded, is_secret, shown};
 
 /// A connected byte stream.
 pub type Stream = tokio::net::TcpStream;

@@ -41,8 +41,6 @@ pub struct Url {
     pub port: u16,
     /// The whole URL, percent-encoded.
     pub uri: Uri,
-    /// The URL for people: values of secret query parameters are `***`.
-    pub shown: String,
 }
 
 impl Url {
@@ -55,7 +53,10 @@ impl Url {
         let path = path.unwrap_or(own_path);
         if path.contains('#') {
             return Err(UrlError {
-                what: format!("`{path}` has a fragment, which a WebSocket URL must not have"),
+                what: format!(
+                    "`{}` has a fragment, which a WebSocket URL must not have",
+                    shown(path)
+                ),
                 help: Some("write `%23` for a `#` that belongs to the path or query".to_owned()),
             });
         }
@@ -67,14 +68,14 @@ impl Url {
         }
         if authority.is_empty() || authority.starts_with(':') {
             return Err(UrlError {
-                what: format!("`{url}` names no host"),
+                what: format!("`{}` names no host", shown(url)),
                 help: Some("write `ws://host:port/path`".to_owned()),
             });
         }
         let slash = if path.starts_with('/') { "" } else { "/" };
         let text = format!("ws://{authority}{slash}{}", utf8_percent_encode(path, ENCODED));
         let uri: Uri = text.parse().map_err(|error| UrlError {
-            what: format!("`{url}` is not a URL: {error}"),
+            what: format!("`{}` is not a URL: {error}", shown(url)),
             help: None,
         })?;
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
@@ -84,13 +85,12 @@ impl Url {
             (None, false) => 80,
             _ => {
                 return Err(UrlError {
-                    what: format!("`{url}` has no valid port"),
+                    what: format!("`{}` has no valid port", shown(url)),
                     help: Some("write a number from 1 to 65535 after the colon".to_owned()),
                 });
             }
         };
-        let shown = shown(&text);
-        Ok(Self { host, port, uri, shown })
+        Ok(Self { host, port, uri })
     }
 }
 
@@ -101,6 +101,7 @@ fn wrong_scheme(url: &str) -> UrlError {
             help: Some("use `ws://`".to_owned()),
         };
     }
+    let url = &shown(url);
     let bare = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
     UrlError {
         what: format!("`url` must start with `ws://` or `wss://`, and `{url}` does not"),
@@ -112,9 +113,25 @@ fn wrong_scheme(url: &str) -> UrlError {
     }
 }
 
-/// The URL with the values of secret query parameters hidden.
-fn shown(url: &str) -> String {
-    let Some((before, query)) = url.split_once('?') else { return url.to_owned() };
+/// The text as it stands in a URL: blanks and what is not ASCII percent-encoded.
+pub fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, ENCODED).to_string()
+}
+
+/// The URL, which may be a wrong one, with its user info and the values of secret query parameters
+/// hidden.
+pub fn shown(url: &str) -> String {
+    let (before, query) = match url.split_once('?') {
+        Some((before, query)) => (before, Some(query)),
+        None => (url, None),
+    };
+    let start = before.find("://").map_or(0, |colon| colon + 3);
+    let authority = before[start..].split('/').next().unwrap_or_default();
+    let before = match authority.rfind('@') {
+        Some(at) => format!("{}***{}", &before[..start], &before[start + at..]),
+        None => before.to_owned(),
+    };
+    let Some(query) = query else { return before };
     let parameters: Vec<Cow<'_, str>> = query
         .split('&')
         .map(|parameter| match parameter.split_once('=') {
@@ -125,7 +142,8 @@ fn shown(url: &str) -> String {
     format!("{before}?{}", parameters.join("&"))
 }
 
-fn is_secret(name: &str) -> bool {
+/// Whether a query parameter or property of this name is taken for a secret.
+pub fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRET_NAMES.iter().any(|secret| name.contains(secret))
 }
@@ -151,9 +169,18 @@ mod tests {
     }
 
     #[test]
+    fn secrets_are_not_shown_of_wrong_urls_either() {
+        let what = |url: &str| Url::parse(url, None).unwrap_err().what;
+        assert_eq!(what("ws://h:0/?token=abc"), "`ws://h:0/?token=***` has no valid port");
+        let url = "http://me:abc@h/?sid=abc";
+        assert!(!what(url).contains("abc"), "{}", what(url));
+        assert_eq!(Url::parse(url, None).unwrap_err().help.unwrap(), "write `ws://***@h/?sid=***`");
+    }
+
+    #[test]
     fn secrets_in_the_query_are_not_shown() {
         let url = Url::parse("ws://h/?access_token=abc&room=1&API_KEY=x", None).unwrap();
-        assert_eq!(url.shown, "ws://h/?access_token=***&room=1&API_KEY=***");
+        assert_eq!(shown(&url.uri.to_string()), "ws://h/?access_token=***&room=1&API_KEY=***");
     }
 
     #[test]

@@ -21,7 +21,7 @@ macro_rules! extractors {
             )*
             /// The variable that gets the value.
             #[serde(default, rename = "as", deserialize_with = "given")]
-            pub variable: Option<Setting<Word>>,
+            pub variable: Option<Setting<Text>>,
             /// Which of several: a number from 1, `all` (`x_1`, `x_2`, …) or `random`; 1 where there
             /// is none.
             #[serde(default, rename = "match", deserialize_with = "given")]
@@ -52,7 +52,7 @@ macro_rules! extractors {
 #[derive(Debug, Clone, Copy)]
 pub struct CommonExtractor<'a> {
     /// `as`
-    pub variable: Option<&'a Setting<Word>>,
+    pub variable: Option<&'a Setting<Text>>,
     /// `match`
     pub which: Option<&'a Setting<Word>>,
     /// `default`

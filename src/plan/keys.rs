@@ -30,8 +30,6 @@ const LATER_KEYS: &[&str] = &[
     "proxy",
     "push_delay",
     "reply",
-    "sample_variables",
-    "secrets",
     "send_base64",
     "send_file",
     "send_random",
@@ -117,7 +115,10 @@ const HOMES: &[(&[&str], &str)] = &[
         "belongs in `defaults` or in a sampler",
     ),
     (&["times"], "belongs in `loop`"),
-    (&["thread_groups", "variables"], "belongs at the top of the plan"),
+    (
+        &["thread_groups", "variables", "secrets", "sample_variables"],
+        "belongs at the top of the plan",
+    ),
 ];
 
 /// The error for `key`, which is none of `known` in the settings called `place`; without advice if

@@ -46,6 +46,11 @@ impl Path {
         Self(Some(Rc::new(Link { parent: self.clone(), segment })))
     }
 
+    /// Whether the way begins with one of these keys.
+    pub fn is_within(&self, keys: &[&str]) -> bool {
+        matches!(self.segments().first(), Some(Segment::Key(key)) if keys.contains(&key.as_ref()))
+    }
+
     /// The segments from the top.
     pub fn segments(&self) -> Vec<&Segment> {
         let mut segments = Vec::new();

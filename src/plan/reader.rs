@@ -33,6 +33,9 @@ const MAIN_SETTINGS: &[(&str, &str)] = &[
     ("pause", "constant"),
 ];
 
+/// Advice for two texts in a list.
+const BETWEEN: &str = "write `between: { left: 'id=', right: '&', as: id }`";
+
 /// Unknown keys that are compared with the known ones.
 const MAX_ADVICE: usize = 100;
 
@@ -127,9 +130,7 @@ impl<'n> Reader<'n> {
             let error = ShapeError::invalid_type(self.found(), &"settings (`key: value`)");
             Err(match self.path.last_key() {
                 Some("loop") => error.help("write `loop: { times: 3, steps: [ … ] }`"),
-                Some("between") => {
-                    error.help("write `between: { left: 'id=', right: '&', as: id }`")
-                }
+                Some("between") => error.help(BETWEEN),
                 Some("block") => error.help("write `block: { steps: [ … ] }`"),
                 _ => error,
             })
@@ -253,13 +254,15 @@ fn one_kind<'n>(node: &'n Node, what: &str, variants: &[&str]) -> OneKind<'n> {
         Value::Map(entries) => match entries.as_slice() {
             [] => expected("nothing"),
             [(key, content)] => Ok((&key.text, content, At::Key)),
-            [(first, _), (second, _), ..] => {
+            [(first, content), (second, _), ..] => {
                 let (first, second) = (&first.text, &second.text);
                 let error = ShapeError::new(format!(
                     "{article} {what} has one kind, found `{first}` and `{second}`"
                 ));
                 let help = if variants.contains(&second.as_str()) {
                     format!("begin each {what} with `- `")
+                } else if first == "between" && matches!(content.value, Value::List(_)) {
+                    BETWEEN.to_owned()
                 } else {
                     format!("indent `{second}` two more spaces, so that it is below `{first}`")
                 };

@@ -19,6 +19,12 @@ pub struct Plan {
     /// Variables, evaluated for each thread when it starts, in order.
     #[serde(default)]
     pub variables: Entries<Setting<Text>>,
+    /// Variables whose values are `***` in every output.
+    #[serde(default)]
+    pub secrets: List<Setting<Text>>,
+    /// Variables that are further columns of the rows.
+    #[serde(default)]
+    pub sample_variables: List<Setting<Text>>,
     /// Settings of all samplers.
     #[serde(default, deserialize_with = "given")]
     pub defaults: Option<Defaults>,

@@ -10,6 +10,7 @@ mod hex;
 mod json_template;
 mod pause;
 mod sampler;
+mod secrets;
 mod setting;
 mod template;
 
@@ -29,6 +30,7 @@ pub use sampler::{
     Close, Expect, Header, InboxLimits, OnError, Open, Payload, PingKind, PingPong,
     RequestResponse, Sampler, SamplerKind, SingleRead, SingleWrite, WhenFull,
 };
+pub use secrets::{Secrets, is_secret_header};
 pub use setting::{BadValue, ByteSize, FromText, Setting};
 pub use template::{
     CounterId, CounterScope, Function, Part, Template, TimeFormat, VariableId, json_escape,
@@ -45,6 +47,14 @@ pub struct Program {
     pub variables: Vec<(VariableId, Template)>,
     /// What extractors can set beside their own variable.
     pub families: Families,
+    /// Variables whose values no output shows.
+    pub secret_variables: Vec<VariableId>,
+    /// Secrets that are known before the run.
+    pub secrets: Secrets,
+    /// Whether secrets are shown after all, also those of URLs.
+    pub show_secrets: bool,
+    /// Variables that are further columns of the rows.
+    pub sample_variables: Vec<VariableId>,
     /// How many `__counter` calls there are; a [`CounterId`] is below it.
     pub counters: usize,
     /// The thread groups, in the order of the plan.

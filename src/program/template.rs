@@ -1,7 +1,7 @@
 //! Compiled `${…}` text. Evaluation needs a thread's state and so lives in `exec`.
 
 /// Index into [`Program::variable_names`](crate::program::Program::variable_names).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VariableId(pub u32);
 
 /// One occurrence of `__counter` in the plan.

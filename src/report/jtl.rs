@@ -13,6 +13,16 @@ pub(crate) const HEADER: &str = "timeStamp,elapsed,label,responseCode,responseMe
     dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,\
     Connect\n";
 
+/// The header line, with sample variables last: their quotes tell JMeter's readers what they are.
+pub(crate) fn header(variables: &[&str]) -> String {
+    let mut header = HEADER.trim_end().to_owned();
+    for variable in variables {
+        header.extend([",\"", variable, "\""]);
+    }
+    header.push('\n');
+    header
+}
+
 /// Formats rows into any writer, each with one write.
 #[derive(Debug)]
 pub(crate) struct Rows<W: io::Write> {
@@ -54,6 +64,9 @@ impl<W: io::Write> Rows<W> {
         line.number(round_ms(sample.latency).min(elapsed));
         line.number(round_ms(sample.idle));
         line.number(round_ms(sample.connect).min(elapsed));
+        for variable in sample.variables {
+            line.text(variable.as_deref().unwrap_or("null"));
+        }
         self.out.write_all(line.end())?;
         line.0.clear();
         Ok(())
@@ -135,6 +148,7 @@ pub(crate) mod tests {
             group_threads: 1,
             all_threads: 2,
             url: "ws://127.0.0.1:9000/echo",
+            variables: &[],
             first_exchange: false,
         }
     }
@@ -160,6 +174,14 @@ pub(crate) mod tests {
             rest,
             "3,say,200,OK,Chatters 1-1,text,true,,7,11,1,2,ws://127.0.0.1:9000/echo,2,0,0\n"
         );
+    }
+
+    #[test]
+    fn sample_variables_come_last_and_null_stands_for_none() {
+        assert_eq!(header(&[]), HEADER);
+        assert!(header(&["room", "a.b"]).ends_with(",Connect,\"room\",\"a.b\"\n"));
+        let row = rows(&[Sample { variables: &[Some("a,b".into()), None], ..sample() }]);
+        assert!(row.ends_with(",2,0,0,\"a,b\",null\n"), "{row}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::clock::Clock;
-use crate::report::jtl::{HEADER, Rows};
+use crate::report::jtl::{Rows, header};
 use crate::report::writer::{Batch, RowWriter};
 use crate::report::{Interval, Live, WriteError};
 use crate::sample::{Note, Sample, Sink, WorkerSink};
@@ -37,10 +37,13 @@ pub struct Finished {
 impl Recorder {
     /// Starts writing to `jtl`, an empty file; `path` is for error texts. The header is in the file
     /// when this returns, so that a disk that is full already is known before anything is sent.
-    pub fn start(jtl: File, path: &Path, clock: Clock) -> io::Result<Self> {
+    ///
+    /// `variables` are the names of the plan's `sample_variables`.
+    pub fn start(jtl: File, path: &Path, clock: Clock, variables: &[&str]) -> io::Result<Self> {
         let mut jtl = fs_err::File::from_parts(jtl, path);
-        jtl.write_all(HEADER.as_bytes())?;
-        let writer = RowWriter::start(jtl.into_file(), path, HEADER.len() as u64)?;
+        let header = header(variables);
+        jtl.write_all(header.as_bytes())?;
+        let writer = RowWriter::start(jtl.into_file(), path, header.len() as u64)?;
         let live = Arc::new(Live::new(writer.failed()));
         let labels: Arc<LabelNames> = Arc::default();
         let done = Arc::new(Mutex::new(Stats::sharing(Arc::clone(&labels))));
@@ -142,7 +145,7 @@ mod tests {
     #[test]
     fn a_disk_that_is_full_already_is_known_at_the_start() {
         let Ok(full) = File::options().write(true).open("/dev/full") else { return };
-        let error = Recorder::start(full, Path::new("/dev/full"), Clock::start()).unwrap_err();
+        let error = Recorder::start(full, Path::new("/dev/full"), Clock::start(), &[]).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
         assert!(error.to_string().contains("`/dev/full`"), "{error}");
     }
@@ -151,9 +154,13 @@ mod tests {
     fn rows_and_figures_of_all_workers_come_together() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("samples.jtl");
-        let recorder =
-            Recorder::start(fs_err::File::create(&path).unwrap().into(), &path, Clock::start())
-                .unwrap();
+        let recorder = Recorder::start(
+            fs_err::File::create(&path).unwrap().into(),
+            &path,
+            Clock::start(),
+            &[],
+        )
+        .unwrap();
         for _ in 0..2 {
             let mut worker = recorder.worker();
             worker.note(&Note::ThreadStarted);

@@ -89,6 +89,24 @@ fn open_gives_headers_of_the_answer() {
 }
 
 #[test]
+fn a_header_that_is_not_there_fails_the_open_and_leaves_the_connection_open() {
+    let steps = "- open:\n    name: again\n    extract: { header: { name: X-Room, as: x } }\n\
+                 - request_response: { name: free, send: hello }\n\
+                 - open: { name: needs, path: '/${x}' }\n\
+                 - request_response: { name: without, send: hello }";
+    let finished = run(&target(), &plan(1, steps));
+    finished.expect_exit(1);
+    let row = finished.row("again");
+    assert_eq!(row.code, "101");
+    let text = "extractor `header: X-Room as x` found nothing in the answer to the upgrade";
+    assert_eq!((row.failure.as_str(), row.message.as_str()), (text, text));
+    assert!(finished.row("free").success);
+    // Not on the connection that was open before.
+    let skipped = finished.summary["skipped"].as_array().map(Vec::len);
+    assert_eq!((finished.rows.len(), skipped), (3, Some(2)), "{finished:#?}");
+}
+
+#[test]
 fn what_is_not_found_is_one_failure_and_what_needs_it_is_skipped() {
     let steps = r"
 - request_response: { name: give, send: 'no number here', extract: { regex: { pattern: '\d+', as: x } } }

@@ -7,6 +7,7 @@ mod matchers;
 mod plan_errors;
 mod regressions;
 mod run;
+mod secrets;
 mod support;
 mod target;
 mod thresholds;

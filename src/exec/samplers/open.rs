@@ -10,8 +10,8 @@ use crate::exec::evaluate::bad_value;
 use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::samplers::close::close_one;
 use crate::exec::samplers::job::{Job, interrupted, nonzero};
-use crate::net::{DialError, Url};
-use crate::program::{self, WhenFull};
+use crate::net::{self, DialError, Url};
+use crate::program::{self, WhenFull, is_secret_header};
 use crate::sample::{Code, Note, Phases};
 use crate::ws::{ConnectError, ConnectFailure, InboxBounds, Limits, Overflow, connect};
 
@@ -23,7 +23,13 @@ pub(crate) async fn run(job: &mut Job<'_>, spec: &program::Open) -> Result<Execu
             return Err(failure);
         }
     };
-    let shown: Rc<str> = attempt.url.shown.as_str().into();
+    let shown: Rc<str> = if job.scope.shared.program.show_secrets {
+        attempt.url.uri.to_string().into()
+    } else {
+        // Now: variables may have other values when a later row shows it. And by value first: a
+        // secret may hold what separates the parameters of a query.
+        net::shown(&job.scope.shown(attempt.url.uri.to_string().into())).into()
+    };
     // An open connection of this name is closed first, before timing starts.
     close_one(job.connections, job.id).await;
     let mut outcome = Outcome::begun(clock::now());
@@ -85,6 +91,12 @@ fn evaluate(job: &mut Job<'_>, spec: &program::Open) -> Result<Attempt, Failure>
     let mut headers = Vec::with_capacity(spec.headers.len());
     for header in &spec.headers {
         headers.push((header.name.clone(), scope.text(&header.value)?.into_owned()));
+    }
+    for (name, value) in headers.iter().filter(|(name, _)| is_secret_header(name)) {
+        scope.hide(|secrets| secrets.remember_header(name, value));
+    }
+    if url.uri.query().is_some_and(|query| query.split('&').any(net::is_secret)) {
+        scope.hide(|secrets| secrets.remember_query(&url.uri.to_string()));
     }
     let timeout = nonzero(scope.value(&spec.connect_timeout)?, "connect_timeout")?;
     let inbox = InboxBounds {

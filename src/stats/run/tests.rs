@@ -27,6 +27,7 @@ fn sample(base: Instant, label: &str, start_ms: u64, elapsed_us: u64) -> Sample<
         group_threads: 1,
         all_threads: 1,
         url: "ws://127.0.0.1/",
+        variables: &[],
         first_exchange: false,
     }
 }

@@ -27,6 +27,7 @@ fn row(stats: &mut Stats, label: &str, success: bool) {
         group_threads: 1,
         all_threads: 1,
         url: "",
+        variables: &[],
         first_exchange: false,
     });
 }

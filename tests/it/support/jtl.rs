@@ -43,6 +43,9 @@ pub(crate) struct Row {
     pub(crate) idle: u64,
     #[serde(rename = "Connect")]
     pub(crate) connect: u64,
+    /// The values of sample variables.
+    #[serde(skip)]
+    pub(crate) variables: Vec<String>,
 }
 
 /// The rows of a file, or none if it does not exist.
@@ -55,9 +58,21 @@ pub(crate) fn read(path: &Path) -> Vec<Row> {
     let text = fs_err::read_to_string(path).expect("a JTL is UTF-8");
     assert!(text.ends_with('\n'), "the last line is cut: {:?}", text.lines().last());
     assert!(!text.contains('\r'), "lines end in LF alone");
-    assert_eq!(text.lines().next(), Some(HEADER));
+    let added = text.lines().next().and_then(|header| header.strip_prefix(HEADER));
+    let added = added.expect("the header begins with JMeter's columns");
+    let names = added.split(',').skip(1);
+    assert!(names.clone().all(|name| name.len() > 2 && name.starts_with('"')), "{added}");
+    let columns = 17 + names.count();
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let rows: Result<Vec<Row>, csv::Error> = reader.deserialize().collect();
+    let header: csv::StringRecord = HEADER.split(',').collect();
+    let row = |record: Result<csv::StringRecord, csv::Error>| {
+        let mut record = record?;
+        assert_eq!(record.len(), columns, "{record:?}");
+        let variables = record.iter().skip(17).map(str::to_owned).collect();
+        record.truncate(17);
+        Ok(Row { variables, ..record.deserialize(Some(&header))? })
+    };
+    let rows: Result<Vec<Row>, csv::Error> = reader.records().map(row).collect();
     let rows = rows.expect("every row has 17 columns of the right type");
     for row in &rows {
         assert!(row.time_stamp > 1_600_000_000_000, "no real start time: {row:?}");
