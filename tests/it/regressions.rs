@@ -85,10 +85,10 @@ fn a_signal_that_the_caller_ignores_does_not_end_the_run() {
 #[test]
 fn a_machine_without_free_descriptors_is_not_taken_for_a_server_that_refuses() {
     let (server, env) = (target(), Env::new());
-    env.write("plan.yaml", plan("threads: 60", "- open\n- pause: 300ms\n- close"));
+    env.write("plan.yaml", plan("threads: 400", "- open\n- pause: 500ms\n- close"));
     let url = format!("target=ws://{}/echo", server.address());
     let arguments = ["run", "plan.yaml", "-o", "results", "-J", &url];
-    let finished = env.wsmeter_after("ulimit -n 40", &arguments).finish();
+    let finished = env.wsmeter_after("ulimit -n 256", &arguments).finish();
     finished.expect_exit(1);
     let failed: Vec<_> = finished.rows.iter().filter(|row| !row.success).collect();
     assert!(!failed.is_empty());
