@@ -27,7 +27,7 @@ use crate::report::{Finished, Live, Outputs, Recorder, Wanted};
 use crate::report::{summary, thresholds};
 use crate::sample::RunEnd;
 use crate::target::Server;
-use crate::verdict::Judgement;
+use crate::verdict::{Conclusion, Judgement, Verdict};
 
 /// How often the run is looked at while it goes on: for progress, and for a full disk.
 const TICK: Duration = Duration::from_millis(250);
@@ -67,7 +67,7 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
     let ended = clock::now();
     let finished = recorder.finish();
     let peak_connections = live.connections.peak();
-    let judgement = conclude(&finished, end, peak_connections, &program.thresholds);
+    let mut judgement = conclude(&finished, end, peak_connections, &program.thresholds);
     let contents = Contents {
         about: about(
             &loaded,
@@ -83,9 +83,13 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
         judgement: &judgement,
         generator: host::generator(ended - clock.started()),
     };
-    let summary = json::write(&summary_path, &contents);
+    if let Err(error) = json::write(&summary_path, &contents) {
+        // The last line is the verdict, and a run without its results has not passed.
+        let error = CliError::Summary(error);
+        judgement.verdict = Verdict::new(Conclusion::BrokeOff, error.to_string());
+        console.error(&error, None);
+    }
     show(console, &finished, peak_connections, &judgement, &[&jtl_path, &summary_path]);
-    summary.map_err(CliError::Summary)?;
     Ok(judgement.verdict.conclusion.exit_code())
 }
 

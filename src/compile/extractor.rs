@@ -1,7 +1,8 @@
 //! `extract`: extractors compiled, and to which samplers they can apply.
 
-use crate::compile::assertion::{Reach, pattern_source};
 use crate::compile::compiler::Compiler;
+use crate::compile::reach::Reach;
+use crate::compile::source::pattern_source;
 use crate::compile::variables::is_variable_name;
 use crate::plan::{self, At, CommonExtractor, Path, Problem, RegexExtractor};
 use crate::program::{

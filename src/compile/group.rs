@@ -44,7 +44,7 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
     let named_secrets = compiler.named_variables(&plan.secrets, &top.key("secrets"));
     let sample_variables =
         compiler.named_variables(&plan.sample_variables, &top.key("sample_variables"));
-    let scope = compiler.inner_scope(&Scope::default(), &top, plan.defaults.as_ref(), None);
+    let scope = compiler.inner_scope(&Scope::default(), &top, plan.scoped());
     let mut pending = compiler.pending_variables();
     let list = top.key("thread_groups");
     if plan.thread_groups.0.is_empty() {
@@ -53,8 +53,15 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
     }
     let mut groups = Vec::new();
     for (index, group) in plan.thread_groups.0.iter().enumerate() {
-        groups.push(compiler.group(group, &list.index(index), &scope));
+        let path = list.index(index);
+        if compiler.is_enabled(group.enabled.as_ref(), &path) {
+            groups.push(compiler.group(group, &path, &scope));
+        }
         compiler.group_variables(&mut pending);
+    }
+    if groups.is_empty() && !plan.thread_groups.0.is_empty() {
+        let problem = Problem::error(&list, "no thread group is enabled").at(At::Key);
+        compiler.note(problem.help("a run needs at least one; remove an `enabled: false`"));
     }
     compiler.default_variables(&pending);
     let thresholds = compiler.thresholds(&plan.thresholds, &groups);
@@ -100,7 +107,7 @@ impl Compiler<'_> {
             .as_ref()
             .and_then(|loops| self.fixed(loops, &path.key("loops")))
             .unwrap_or(default_loops);
-        let scope = self.inner_scope(scope, path, group.defaults.as_ref(), group.on_error.as_ref());
+        let scope = self.inner_scope(scope, path, group.scoped());
         let mut connections = Connections::default();
         let steps = self.steps(&group.steps, path, &scope, &mut connections);
         self.connections(&connections);

@@ -12,16 +12,20 @@
 //! end with all of them.
 
 mod assertion;
+mod check;
 mod compiler;
 mod connections;
 mod extractor;
 mod group;
 mod header;
+mod pattern;
 mod payload;
 mod properties;
+mod reach;
 mod sampler;
 mod scope;
 mod secrets;
+mod source;
 mod step;
 mod template;
 mod threshold;

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::compile::assertion::Reach;
 use crate::compile::compiler::Compiler;
 use crate::compile::connections::Connections;
 use crate::compile::payload::PayloadSettings;
+use crate::compile::reach::Reach;
 use crate::compile::scope::{ConnectingSettings, Scope, replace};
 use crate::plan::{self, At, Common, Path, Problem};
 use crate::program::{
@@ -67,13 +67,19 @@ impl Compiler<'_> {
             .on_error
             .and_then(|own| self.fixed(own, &path.key("on_error")))
             .unwrap_or(scope.on_error);
-        let inherited = scope.assertions.iter().filter(|reaching| reaching.reach.includes(word));
+        let inherited = scope.assertions.iter().filter(|reaching| reaching.includes(word));
         let reads = self.variables.reads_so_far();
         let mut assertions: Vec<_> = inherited.map(|reaching| reaching.assertion.clone()).collect();
         assertions.extend(self.own_assertions(common.assert, word, &path.key("assert")));
         let inherited = scope.extractors.iter().filter(|reaching| reaching.reach.includes(word));
         let mut extractors: Vec<_> = inherited.map(|reaching| reaching.extractor.clone()).collect();
         extractors.extend(self.own_extractors(common.extract, word, &path.key("extract")));
+        let mut filters = scope.filters.clone();
+        filters.extend(self.filters(common.filters, &path.key("filters")));
+        if !Reach::Message.includes(word) {
+            // Nothing is read here, so nothing can be discarded.
+            filters.clear();
+        }
         let mut needs = self.variables.reads_since(reads);
         if Reach::Message.includes(word) {
             needs.extend_from_slice(&scope.needs);
@@ -87,6 +93,7 @@ impl Compiler<'_> {
             on_error,
             assertions,
             extractors,
+            filters,
             needs,
             kind: kind?,
         })

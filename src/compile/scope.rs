@@ -6,12 +6,16 @@
 
 use std::time::Duration;
 
-use crate::compile::assertion::{Reaching, received_status};
+use crate::compile::assertion::Reaching;
+use crate::compile::check::received_status;
 use crate::compile::compiler::Compiler;
 use crate::compile::extractor::ReachingExtractor;
-use crate::plan::{self, Count, Defaults, Entries, Inbox, List, Path, Removable, Text, Time, Word};
+use crate::plan::{
+    self, Count, Defaults, Entries, Inbox, List, Path, Removable, Scoped, Text, Time,
+};
 use crate::program::{
-    BadValue, ByteSize, Expect, Header, OnError, PingKind, Setting, Template, VariableId, WhenFull,
+    BadValue, ByteSize, Expect, Filter, Header, OnError, PingKind, Setting, Template, VariableId,
+    WhenFull,
 };
 
 /// The settings that hold at one point of the plan.
@@ -30,6 +34,7 @@ pub(super) struct Scope {
     pub(super) expect_status: Option<Vec<Setting<u16>>>,
     pub(super) assertions: Vec<Reaching>,
     pub(super) extractors: Vec<ReachingExtractor>,
+    pub(super) filters: Vec<Filter>,
     /// What the checks and extractors of this scope read.
     pub(super) needs: Vec<VariableId>,
     pub(super) on_error: OnError,
@@ -74,6 +79,7 @@ impl Default for Scope {
             expect_status: None,
             assertions: Vec::new(),
             extractors: Vec::new(),
+            filters: Vec::new(),
             needs: Vec::new(),
             on_error: OnError::Continue,
         }
@@ -88,22 +94,36 @@ pub(super) fn replace<T>(outer: &mut Option<T>, inner: Option<T>) {
 }
 
 impl Compiler<'_> {
-    /// The scope within `outer` that has these `defaults`, at `path`, and this `on_error` beside them.
-    pub(super) fn inner_scope(
-        &mut self,
-        outer: &Scope,
-        path: &Path,
-        defaults: Option<&Defaults>,
-        on_error: Option<&plan::Setting<Word>>,
-    ) -> Scope {
+    /// The scope within `outer` of what stands at `path` and gives these settings.
+    pub(super) fn inner_scope(&mut self, outer: &Scope, path: &Path, own: Scoped<'_>) -> Scope {
         let mut scope = outer.clone();
-        if let Some(defaults) = defaults {
+        if let Some(defaults) = own.defaults {
             self.defaults(&mut scope, defaults, &path.key("defaults"));
         }
-        if let Some(on_error) = on_error {
+        self.lists(&mut scope, own.assert, own.extract, own.filters, path);
+        if let Some(on_error) = own.on_error {
             scope.on_error = self.fixed(on_error, &path.key("on_error")).unwrap_or(scope.on_error);
         }
         scope
+    }
+
+    /// Adds the lists at `path` to those of the scopes around.
+    fn lists(
+        &mut self,
+        scope: &mut Scope,
+        assert: &[plan::Check],
+        extract: &[plan::Extractor],
+        filters: &[plan::Check],
+        path: &Path,
+    ) {
+        let reads = self.variables.reads_so_far();
+        let added = self.assertions(assert, &path.key("assert"));
+        scope.assertions.extend(added);
+        let added = self.extractors(extract, &path.key("extract"));
+        scope.extractors.extend(added);
+        let added = self.filters(filters, &path.key("filters"));
+        scope.filters.extend(added);
+        scope.needs.extend(self.variables.reads_since(reads));
     }
 
     fn defaults(&mut self, scope: &mut Scope, defaults: &Defaults, path: &Path) {
@@ -140,12 +160,7 @@ impl Compiler<'_> {
             let statuses = self.expected_statuses(statuses, &path.key("expect_status"));
             scope.expect_status = Some(statuses);
         }
-        let reads = self.variables.reads_so_far();
-        let added = self.assertions(&d.assert.0, &path.key("assert"));
-        scope.assertions.extend(added);
-        let added = self.extractors(&d.extract.0, &path.key("extract"));
-        scope.extractors.extend(added);
-        scope.needs.extend(self.variables.reads_since(reads));
+        self.lists(scope, &d.assert.0, &d.extract.0, &d.filters.0, path);
         if let Some(on_error) = &d.on_error {
             scope.on_error = self.fixed(on_error, &path.key("on_error")).unwrap_or(scope.on_error);
         }

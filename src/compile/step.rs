@@ -47,6 +47,9 @@ impl Compiler<'_> {
             ($kind:ident, $own:expr, $wrap:expr) => {{
                 let kind = stringify!($kind);
                 let place = Place { kind, path: path.key(kind), scope };
+                if !self.is_enabled($own.common().enabled, &place.path) {
+                    return;
+                }
                 let own = $wrap(self.$kind($own, &place));
                 let sampler = self.sampler(&place, $own.common(), own, connections);
                 out.extend(sampler.map(|sampler| Step::Sampler(Box::new(sampler))));
@@ -64,14 +67,18 @@ impl Compiler<'_> {
             }
             plan::Step::Block(block) => {
                 let path = path.key("block");
-                let on_error = block.on_error.as_ref();
-                let scope = self.inner_scope(scope, &path, block.defaults.as_ref(), on_error);
+                if !self.is_enabled(block.enabled.as_ref(), &path) {
+                    return;
+                }
+                let scope = self.inner_scope(scope, &path, block.scoped());
                 out.extend(self.steps(&block.steps, &path, &scope, connections));
             }
             plan::Step::Loop(own) => {
                 let path = path.key("loop");
-                let scope =
-                    self.inner_scope(scope, &path, own.defaults.as_ref(), own.on_error.as_ref());
+                if !self.is_enabled(own.enabled.as_ref(), &path) {
+                    return;
+                }
+                let scope = self.inner_scope(scope, &path, own.scoped());
                 let times =
                     own.times.as_ref().and_then(|times| self.setting(times, &path.key("times")));
                 if own.times.is_none() {
@@ -82,6 +89,15 @@ impl Compiler<'_> {
                 out.extend(times.map(|times| Step::Loop(Loop { times, steps })));
             }
         }
+    }
+
+    /// Whether what stands at `path` is part of the run. What is not is not looked at any further.
+    pub(super) fn is_enabled(
+        &mut self,
+        enabled: Option<&plan::Setting<plan::Flag>>,
+        path: &Path,
+    ) -> bool {
+        enabled.and_then(|enabled| self.fixed(enabled, &path.key("enabled"))).unwrap_or(true)
     }
 
     fn pause(&mut self, pause: &plan::Pause, path: &Path) -> Option<Pause> {

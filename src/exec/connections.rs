@@ -65,13 +65,10 @@ impl Connections {
         Self { worker, slots: Vec::new(), timer: Timer::default(), waker, end }
     }
 
-    /// The slot of this name, made if there is none.
+    /// The slot of this name, made if there is none. Good until the next one is asked for: a slot
+    /// that holds nothing goes to another name, so that names from templates do not pile up.
     pub(crate) fn slot(&mut self, name: &str) -> SlotId {
-        let found = self.slots.iter().position(|slot| slot.name == name);
-        SlotId(found.unwrap_or_else(|| {
-            self.slots.push(Slot { name: name.to_owned(), ..Slot::default() });
-            self.slots.len() - 1
-        }))
+        find_or_make(&mut self.slots, name)
     }
 
     pub(crate) fn get(&self, id: SlotId) -> &Slot {
@@ -201,9 +198,27 @@ impl Slot {
         }
     }
 
+    /// Whether it says no more than a name that was never used.
+    fn is_empty(&self) -> bool {
+        self.connection.is_none() && self.loss.is_none()
+    }
+
     pub(crate) fn is_open(&self) -> bool {
         self.connection.is_some() && self.loss.is_none()
     }
+}
+
+fn find_or_make(slots: &mut Vec<Slot>, name: &str) -> SlotId {
+    if let Some(found) = slots.iter().position(|slot| slot.name == name) {
+        return SlotId(found);
+    }
+    let slot = Slot { name: name.to_owned(), ..Slot::default() };
+    let free = slots.iter().position(Slot::is_empty).unwrap_or(slots.len());
+    match slots.get_mut(free) {
+        Some(old) => *old = slot,
+        None => slots.push(slot),
+    }
+    SlotId(free)
 }
 
 /// Counts the end of a connection and lets its socket linger.
@@ -245,5 +260,24 @@ fn failure_of(loss: &Loss) -> Failure {
         Loss::InboxFull => {
             Failure::plain(Code::InboxFull, "the inbox was full and `when_full` is `fail`")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_hold_nothing_do_not_pile_up_and_a_loss_is_kept() {
+        let mut slots = Vec::new();
+        let lost = find_or_make(&mut slots, "lost");
+        let failure = Failure::plain(Code::Disconnected, "gone");
+        slots[lost.0].loss = Some(Met { failure, met: true });
+        for number in 0..1_000 {
+            assert_eq!(find_or_make(&mut slots, &format!("c{number}")), SlotId(1));
+        }
+        assert_eq!(find_or_make(&mut slots, "lost"), lost);
+        assert!(slots[lost.0].loss.is_some());
+        assert_eq!(slots.len(), 2);
     }
 }

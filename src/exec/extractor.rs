@@ -15,8 +15,10 @@ use rand::RngExt;
 use regex::{Captures, Regex};
 use serde_json::Value;
 
-use crate::exec::assertion::{compiled, one_line, plain_text};
+use crate::exec::assertion::one_line;
+use crate::exec::check::compiled;
 use crate::exec::evaluate::{Held, Scope};
+use crate::exec::judge::plain_text;
 use crate::exec::outcome::{Failure, Outcome};
 use crate::program::{Extractor, ExtractorKind, Member, Piece, Which};
 use crate::sample::Code;
@@ -214,7 +216,7 @@ fn find(
                 .collect())
         }
         ExtractorKind::Regex { pattern, template } => {
-            let regex = compiled(scope, pattern).map_err(Trouble::Failure)?;
+            let regex = compiled(scope, pattern, false).map_err(Trouble::Failure)?;
             Ok(matches(&regex, template.as_deref(), &received.text()))
         }
         ExtractorKind::Between { left, right } => {

@@ -7,12 +7,15 @@
 //! its connections are pumped: bytes read, pings and closes answered, arrivals stamped.
 
 mod assertion;
+mod check;
 mod connections;
 mod cursor;
 mod engine;
 mod evaluate;
 mod extractor;
+mod filter;
 mod functions;
+mod judge;
 mod outcome;
 mod row;
 mod samplers;

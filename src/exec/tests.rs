@@ -11,6 +11,9 @@ use crate::exec;
 use crate::program::*;
 use crate::sample::{Note, RunEnd, Sample, Sink, WorkerSink};
 
+/// The label whose row brings a thread down.
+const BUG: &str = "bug";
+
 /// Keeps rows as `label code success` and notes as debug text.
 #[derive(Clone, Default)]
 struct Collected(Arc<Mutex<(Vec<String>, Vec<String>)>>);
@@ -23,6 +26,7 @@ impl Sink for Collected {
 
 impl WorkerSink for Collected {
     fn sample(&mut self, sample: &Sample<'_>) {
+        assert_ne!(sample.label, BUG);
         let row = format!("{} {} {}", sample.label, sample.code, sample.success);
         self.0.lock().unwrap().0.push(row);
     }
@@ -63,6 +67,7 @@ fn sampler(name: &str, kind: SamplerKind) -> Step {
         write_timeout: None,
         on_error: OnError::Continue,
         assertions: Vec::new(),
+        filters: Vec::new(),
         extractors: Vec::new(),
         needs: Vec::new(),
         kind,
@@ -172,4 +177,17 @@ fn a_close_during_a_pause_is_met_by_the_next_sampler_only() {
 fn an_empty_loop_ends_with_a_row() {
     let (rows, _, _) = run(1, Times::Forever, vec![pause(0)]);
     assert_eq!(rows, ["loop EMPTY_LOOP false"]);
+}
+
+#[test]
+fn a_bug_in_one_thread_is_told_and_the_others_come_to_their_end() {
+    let address = peer(3, echo);
+    let Step::Sampler(mut bug) = ask() else { panic!("not a sampler") };
+    bug.name = Template::constant(BUG);
+    let (rows, notes, end) =
+        run(3, Times::Count(1), vec![open(address), Step::Sampler(bug), close()]);
+    assert!(matches!(&end, RunEnd::BrokeOff(why) if why.contains("`g 1-")), "{end:?}");
+    assert!(!rows.is_empty() && rows.iter().all(|row| row == "open 101 true"), "{rows:?}");
+    let count = |what| notes.iter().filter(|note| note.starts_with(what)).count();
+    assert_eq!(count("ThreadFinished"), count("ThreadStarted"));
 }

@@ -219,12 +219,15 @@ impl<'p> Thread<'p> {
         self.tally.reached += 1;
         let opening = matches!(sampler.kind, SamplerKind::Open(_));
         let (label, execution) = match self.scope.text(&sampler.name) {
-            Err(failure) if failure.is_skip => {
-                (sampler.name.source.as_str().into(), Execution::Skipped(failure.code))
-            }
             Err(failure) => {
-                let outcome = Outcome::unstarted(failure);
-                (sampler.name.source.as_str().into(), Execution::Row(outcome))
+                let Self { scope, connections, .. } = self;
+                samplers::not_begun(scope, connections, sampler, failure.clone()).await;
+                let execution = if failure.is_skip {
+                    Execution::Skipped(failure.code)
+                } else {
+                    Execution::Row(Outcome::unstarted(failure))
+                };
+                (sampler.name.source.as_str().into(), execution)
             }
             Ok(label) => {
                 let label = self.scope.shown(label);

@@ -16,12 +16,13 @@ mod place;
 mod problem;
 mod reader;
 mod sampler;
+mod scoped;
 mod setting;
 mod step;
 mod syntax;
 mod thread_group;
 
-pub use assertion::{Check, JsonCheck};
+pub use assertion::{Check, HeaderCheck, HexCheck, JsonCheck, PingPongFilter, SizeCheck};
 pub use error::At;
 pub use extractor::{
     BetweenExtractor, CommonExtractor, Extractor, HeaderExtractor, JsonExtractor, RegexExtractor,
@@ -35,6 +36,7 @@ pub use problem::Problem;
 pub use sampler::{
     Close, Common, Defaults, Inbox, Open, PingPong, RequestResponse, SingleRead, SingleWrite,
 };
+pub use scoped::Scoped;
 pub use setting::{
     Count, Entries, Flag, Kind, List, Number, Passes, Removable, Setting, Size, Text, Time, Word,
 };

@@ -185,7 +185,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
 
     // A key that is there has a value; `null` is text for a text field.
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ShapeError> {
-        visitor.visit_some(self)
+        if self.is_nothing() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ShapeError> {

@@ -26,6 +26,10 @@ pub struct Common<'a> {
     pub assert: &'a [Check],
     /// `extract`
     pub extract: &'a [Extractor],
+    /// `filters`
+    pub filters: &'a [Check],
+    /// `enabled`
+    pub enabled: Option<&'a Setting<Flag>>,
 }
 
 /// Adds the settings that all samplers share. They are repeated in each type because
@@ -62,6 +66,12 @@ macro_rules! samplers {
             /// What a passed sample gives to variables.
             #[serde(default)]
             pub extract: List<Extractor>,
+            /// Messages that a reading sampler discards.
+            #[serde(default)]
+            pub filters: List<Check>,
+            /// `false` leaves the step out.
+            #[serde(default, deserialize_with = "given")]
+            pub enabled: Option<Setting<Flag>>,
             /// What a failure does.
             #[serde(default, deserialize_with = "given")]
             pub on_error: Option<Setting<Word>>,
@@ -78,6 +88,8 @@ macro_rules! samplers {
                     on_error: self.on_error.as_ref(),
                     assert: &self.assert.0,
                     extract: &self.extract.0,
+                    filters: &self.filters.0,
+                    enabled: self.enabled.as_ref(),
                 }
             }
         }
@@ -223,6 +235,9 @@ pub struct Defaults {
     /// Adds up as `assert` does.
     #[serde(default)]
     pub extract: List<Extractor>,
+    /// Messages that the reading samplers below discard.
+    #[serde(default)]
+    pub filters: List<Check>,
     /// Of all samplers.
     #[serde(default, deserialize_with = "given")]
     pub on_error: Option<Setting<Word>>,

@@ -2,10 +2,13 @@
 
 use serde::Deserialize;
 
+use crate::plan::assertion::Check;
+use crate::plan::extractor::Extractor;
 use crate::plan::sampler::{
     Close, Defaults, Open, PingPong, RequestResponse, SingleRead, SingleWrite,
 };
-use crate::plan::setting::{List, Passes, Setting, Time, Word, given};
+use crate::plan::scoped::scopes;
+use crate::plan::setting::{Flag, List, Passes, Setting, Time, Word, given};
 
 /// One step: a map with one key, its kind.
 #[derive(Debug, Deserialize)]
@@ -44,6 +47,18 @@ pub struct Loop {
     /// What a failure of a sampler below does.
     #[serde(default, deserialize_with = "given")]
     pub on_error: Option<Setting<Word>>,
+    /// Checks that must hold for the samplers below that they can look at, before their own.
+    #[serde(default)]
+    pub assert: List<Check>,
+    /// What passed samplers below give to variables.
+    #[serde(default)]
+    pub extract: List<Extractor>,
+    /// Messages that the reading samplers below discard, before their own filters.
+    #[serde(default)]
+    pub filters: List<Check>,
+    /// `false` leaves it out, with everything below.
+    #[serde(default, deserialize_with = "given")]
+    pub enabled: Option<Setting<Flag>>,
     /// What each pass does.
     #[serde(default)]
     pub steps: List<Step>,
@@ -59,6 +74,18 @@ pub struct Block {
     /// What a failure of a sampler below does.
     #[serde(default, deserialize_with = "given")]
     pub on_error: Option<Setting<Word>>,
+    /// Checks that must hold for the samplers below that they can look at, before their own.
+    #[serde(default)]
+    pub assert: List<Check>,
+    /// What passed samplers below give to variables.
+    #[serde(default)]
+    pub extract: List<Extractor>,
+    /// Messages that the reading samplers below discard, before their own filters.
+    #[serde(default)]
+    pub filters: List<Check>,
+    /// `false` leaves it out, with everything below.
+    #[serde(default, deserialize_with = "given")]
+    pub enabled: Option<Setting<Flag>>,
     /// What it does.
     #[serde(default)]
     pub steps: List<Step>,
@@ -75,3 +102,5 @@ pub struct Pause {
     #[serde(default, deserialize_with = "given")]
     pub uniform: Option<List<Setting<Time>>>,
 }
+
+scopes!(Loop, Block);

@@ -2,8 +2,11 @@
 
 use serde::Deserialize;
 
+use crate::plan::assertion::Check;
+use crate::plan::extractor::Extractor;
 use crate::plan::sampler::Defaults;
-use crate::plan::setting::{Count, Entries, List, Passes, Setting, Text, Time, Word, given};
+use crate::plan::scoped::{Scoped, scopes};
+use crate::plan::setting::{Count, Entries, Flag, List, Passes, Setting, Text, Time, Word, given};
 use crate::plan::step::Step;
 
 /// A whole plan.
@@ -25,6 +28,15 @@ pub struct Plan {
     /// Settings of all samplers.
     #[serde(default, deserialize_with = "given")]
     pub defaults: Option<Defaults>,
+    /// Checks that must hold for the samplers below that they can look at, before their own.
+    #[serde(default)]
+    pub assert: List<Check>,
+    /// What passed samplers below give to variables.
+    #[serde(default)]
+    pub extract: List<Extractor>,
+    /// Messages that the reading samplers below discard, before their own filters.
+    #[serde(default)]
+    pub filters: List<Check>,
     /// Conditions that the run must meet, by label; `all` is all samplers together.
     #[serde(default)]
     pub thresholds: Entries<List<Setting<Text>>>,
@@ -61,7 +73,34 @@ pub struct ThreadGroup {
     /// What a failure of a sampler does.
     #[serde(default, deserialize_with = "given")]
     pub on_error: Option<Setting<Word>>,
+    /// Checks that must hold for the samplers below that they can look at, before their own.
+    #[serde(default)]
+    pub assert: List<Check>,
+    /// What passed samplers below give to variables.
+    #[serde(default)]
+    pub extract: List<Extractor>,
+    /// Messages that the reading samplers below discard, before their own filters.
+    #[serde(default)]
+    pub filters: List<Check>,
+    /// `false` leaves it out, with everything below.
+    #[serde(default, deserialize_with = "given")]
+    pub enabled: Option<Setting<Flag>>,
     /// What each iteration does.
     #[serde(default)]
     pub steps: List<Step>,
+}
+
+scopes!(ThreadGroup);
+
+impl Plan {
+    /// What reaches all samplers.
+    pub fn scoped(&self) -> Scoped<'_> {
+        Scoped {
+            defaults: self.defaults.as_ref(),
+            on_error: None,
+            assert: &self.assert.0,
+            extract: &self.extract.0,
+            filters: &self.filters.0,
+        }
+    }
 }

@@ -18,7 +18,10 @@ use std::time::Duration;
 
 use crate::verdict::Threshold;
 
-pub use assertion::{Assertion, Check, JsonPath, JsonTest, Pattern};
+pub use assertion::{
+    Assertion, Bytes, Check, Filter, HeaderTest, HexTest, JsonPath, JsonTest, MessageType, Pattern,
+    SizeTest,
+};
 pub use extractor::{Extractor, ExtractorKind, Families, Member, Piece, Which};
 pub use hex::hex_bytes;
 pub use json_template::JsonPart;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::program::{Assertion, ByteSize, Extractor, Setting, Template, VariableId};
+use crate::program::{Assertion, ByteSize, Extractor, Filter, Setting, Template, VariableId};
 
 /// One sampler: what all kinds share, and its kind.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub struct Sampler {
     pub extractors: Vec<Extractor>,
     /// The variables that assertions and extractors read: without them the sampler cannot be judged.
     pub needs: Vec<VariableId>,
+    /// What it discards unseen, outer scopes first; empty for samplers that read nothing.
+    pub filters: Vec<Filter>,
     /// What it does.
     pub kind: SamplerKind,
 }

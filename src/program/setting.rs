@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::program::{Expect, PingKind, Template, Times};
+use crate::program::{Expect, MessageType, PingKind, Template, Times};
 
 /// A value of a step: fixed, or text with `${…}` that is evaluated at each execution.
 #[derive(Debug, Clone, PartialEq)]
@@ -191,6 +191,21 @@ impl FromText for Expect {
                 ("text", Self::Text),
                 ("binary", Self::Binary),
                 ("any", Self::Any),
+            ],
+        )
+    }
+}
+
+impl FromText for MessageType {
+    fn from_text(text: &str) -> Result<Self, BadValue> {
+        word(
+            text,
+            &[
+                ("text", Self::Text),
+                ("binary", Self::Binary),
+                ("ping", Self::Ping),
+                ("pong", Self::Pong),
+                ("close", Self::Close),
             ],
         )
     }

@@ -92,6 +92,7 @@ struct Document<'a> {
     connections: Connections,
     causes: Vec<Cause<'a>>,
     skipped: Vec<Skipped<'a>>,
+    filters: Vec<Filtered<'a>>,
     generator: &'a Generator,
 }
 
@@ -163,6 +164,15 @@ struct Skipped<'a> {
     count: u64,
 }
 
+/// What a filter discarded before samplers of a label.
+#[derive(Serialize)]
+struct Filtered<'a> {
+    label: &'a str,
+    /// As written.
+    filter: &'a str,
+    count: u64,
+}
+
 /// Writes the file under a temporary name and renames it, so that it is never half there. The error
 /// names the path.
 pub fn write(path: &Path, contents: &Contents<'_>) -> io::Result<()> {
@@ -216,6 +226,7 @@ fn document<'a>(contents: &'a Contents<'_>) -> Document<'a> {
         },
         causes: causes(stats),
         skipped: skipped(stats),
+        filters: filters(stats),
         generator,
     }
 }
@@ -229,7 +240,7 @@ fn label(label: &LabelStats) -> Label {
         late: 0,
         early: label.early,
         unanswered: label.unanswered,
-        filtered: 0,
+        filtered: label.filtered.iter().map(|(_, count)| count).sum(),
         cut: label.cut,
         rate_per_s: label.rate(),
         times: figures(&label.all),
@@ -299,6 +310,15 @@ fn skipped(stats: &Stats) -> Vec<Skipped<'_>> {
         .collect();
     skipped.sort_by(|one, other| (one.label, &one.cause).cmp(&(other.label, &other.cause)));
     skipped
+}
+
+fn filters(stats: &Stats) -> Vec<Filtered<'_>> {
+    let of = |(label, figures)| {
+        let figures: &LabelStats = figures;
+        let each = figures.filtered.iter();
+        each.map(move |(filter, count)| Filtered { label, filter, count: *count })
+    };
+    stats.labels().flat_map(of).collect()
 }
 
 /// Plain structs of numbers and texts always serialize.

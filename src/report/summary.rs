@@ -212,6 +212,7 @@ fn asides(out: &mut String, stats: &Stats) {
             line(out, name, &format!("{} {meaning}", thousands(figure)));
         }
     }
+    filtered(out, stats);
     for (cause, (threads, example)) in &stats.ended_early {
         let why = match cause {
             EndCause::StopThread => "by `on_error: stop_thread`".to_owned(),
@@ -234,6 +235,18 @@ fn asides(out: &mut String, stats: &Stats) {
             "labels",
             &format!("more than 1,000; the further ones are counted as `{OTHER_LABELS}`"),
         );
+    }
+}
+
+fn filtered(out: &mut String, stats: &Stats) {
+    let mut by_filter: BTreeMap<&str, u64> = BTreeMap::new();
+    for (filter, count) in stats.labels().flat_map(|(_, label)| &label.filtered) {
+        *by_filter.entry(filter).or_default() += count;
+    }
+    let total: u64 = by_filter.values().sum();
+    if total > 0 {
+        let filters = list(by_filter.iter().map(|(filter, count)| (cut(filter), *count)));
+        line(out, "filtered", &format!("{} messages, by {filters}", thousands(total)));
     }
 }
 

@@ -48,6 +48,15 @@ pub enum Note<'a> {
         /// How many.
         count: u32,
     },
+    /// Messages that a filter discarded before the sampler saw them.
+    Filtered {
+        /// The sampler's label.
+        label: &'a str,
+        /// The filter as written.
+        filter: &'a str,
+        /// How many.
+        count: u64,
+    },
     /// A request whose reply never came.
     Unanswered {
         /// The request's label.

@@ -43,6 +43,8 @@ pub struct LabelStats {
     pub early: u64,
     /// Requests whose reply did not come.
     pub unanswered: u64,
+    /// Messages that filters discarded, by the filter as written, in order of first appearance.
+    pub filtered: Vec<(String, u64)>,
     /// Reads that the end of the run cut off.
     pub cut: u64,
     /// Why rows failed, in order of first appearance.
@@ -92,6 +94,9 @@ impl LabelStats {
         self.early += other.early;
         self.unanswered += other.unanswered;
         self.cut += other.cut;
+        for (filter, count) in &other.filtered {
+            self.add_filtered(filter, *count);
+        }
         for (code, count) in &other.skipped {
             *self.skipped.entry(*code).or_default() += count;
         }
@@ -130,6 +135,14 @@ impl LabelStats {
         let (start, end) = self.span?;
         let seconds = end.saturating_duration_since(start).as_secs_f64();
         (seconds > 0.0).then(|| self.count as f64 / seconds)
+    }
+
+    /// Adds messages that a filter discarded.
+    pub fn add_filtered(&mut self, filter: &str, count: u64) {
+        match self.filtered.iter_mut().find(|(known, _)| known == filter) {
+            Some((_, sum)) => *sum += count,
+            None => self.filtered.push((filter.to_owned(), count)),
+        }
     }
 
     /// Executions that were skipped, for whatever cause.

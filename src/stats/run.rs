@@ -52,6 +52,9 @@ impl Stats {
             }
             Note::Cut { label } => self.label_mut(label).cut += 1,
             Note::Early { label, count } => self.label_mut(label).early += u64::from(*count),
+            Note::Filtered { label, filter, count } => {
+                self.label_mut(label).add_filtered(filter, *count);
+            }
             Note::Unanswered { label } => self.label_mut(label).unanswered += 1,
             Note::InboxDropped { count } => connections.inbox_dropped += count,
             Note::LostWhileIdle { cause } => {

@@ -86,6 +86,9 @@ pub struct Connection {
     inbox: Inbox,
     /// Encoded frames that the kernel has not taken yet; usually empty and without memory.
     unsent: Vec<u8>,
+    /// How much of `unsent` the kernel has taken: cutting it off each time would move the rest of a
+    /// long frame again and again.
+    taken: usize,
     /// The newest ping that found `unsent` full.
     late_ping: Option<Vec<u8>>,
     close_sent: bool,
@@ -115,6 +118,7 @@ impl Connection {
             assembler: Assembler::new(limits.max_message_size),
             inbox: Inbox::new(limits.inbox),
             unsent: Vec::new(),
+            taken: 0,
             late_ping: None,
             close_sent: false,
             received: 0,
@@ -237,7 +241,9 @@ impl Connection {
     /// Hands out what is left of a lost or closed connection, once.
     pub fn take_remains(&mut self) -> Option<Remains> {
         let stream = self.stream.take()?;
-        Some(Remains { stream, unsent: std::mem::take(&mut self.unsent) })
+        let unsent = self.unsent.split_off(self.taken);
+        self.forget_unsent();
+        Some(Remains { stream, unsent })
     }
 
     fn take_frame(
@@ -270,7 +276,7 @@ impl Connection {
         if self.close_sent {
             return;
         }
-        if self.unsent.len() < MAX_UNSENT_PONGS {
+        if self.unsent.len() - self.taken < MAX_UNSENT_PONGS {
             self.queue(Opcode::Pong, &payload);
         } else {
             self.late_ping = Some(payload);
@@ -297,8 +303,23 @@ impl Connection {
 
     fn disconnect(&mut self, how: &str) {
         self.stream = None;
-        self.unsent = Vec::new();
+        self.forget_unsent();
         self.loss = Some(Loss::Disconnected(how.to_owned()));
+    }
+
+    /// The kernel has taken so many bytes more. What it took goes once it is the larger half, so that
+    /// neither a long frame is moved often nor pongs without end pile up behind it.
+    fn take_unsent(&mut self, written: usize) {
+        self.taken += written;
+        if self.taken * 2 > self.unsent.len() {
+            self.unsent.drain(..self.taken);
+            self.taken = 0;
+        }
+    }
+
+    fn forget_unsent(&mut self) {
+        self.unsent = Vec::new();
+        self.taken = 0;
     }
 
     fn poll_read(&mut self, context: &mut Context<'_>, room: &mut [u8]) -> Poll<io::Result<usize>> {
@@ -315,18 +336,16 @@ impl Connection {
     fn poll_flush(&mut self, context: &mut Context<'_>) {
         while !self.unsent.is_empty() {
             let Some(stream) = &mut self.stream else { return };
-            match Pin::new(stream).poll_write(context, &self.unsent) {
+            match Pin::new(stream).poll_write(context, &self.unsent[self.taken..]) {
                 Poll::Pending => return,
-                Poll::Ready(Ok(written)) => {
-                    self.unsent.drain(..written);
-                }
+                Poll::Ready(Ok(written)) => self.take_unsent(written),
                 Poll::Ready(Err(error)) => {
                     self.write_error = Some(error.to_string());
-                    self.unsent.clear();
+                    self.taken = self.unsent.len();
                 }
             }
-            if self.unsent.is_empty() {
-                self.unsent = Vec::new();
+            if self.taken == self.unsent.len() {
+                self.forget_unsent();
                 if let (Some(payload), None) = (self.late_ping.take(), &self.loss) {
                     self.queue(Opcode::Pong, &payload);
                 }
@@ -341,6 +360,32 @@ impl MessageKind {
         match self {
             Self::Text => Opcode::Text,
             Self::Binary => Opcode::Binary,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ws::Overflow;
+
+    #[test]
+    fn what_the_kernel_takes_leaves_the_memory_though_it_never_takes_all() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let _context = runtime.enter();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        stream.set_nonblocking(true).unwrap();
+        let inbox = InboxBounds { messages: 1, bytes: 1, overflow: Overflow::Wait };
+        let limits = Limits { max_message_size: 1, inbox };
+        let mut connection = Connection::new(Stream::from_std(stream).unwrap(), limits);
+        for number in 0..1_000_u16 {
+            let bytes: Vec<u8> = (0..100).map(|_| number.to_be_bytes()[1]).collect();
+            connection.unsent.extend(bytes);
+            connection.take_unsent(if number == 0 { 40 } else { 100 });
+            assert!(connection.unsent.len() < 300, "{}", connection.unsent.len());
+            let rest = &connection.unsent[connection.taken..];
+            assert_eq!(rest, [number.to_be_bytes()[1]; 60], "the newest 60 bytes are left");
         }
     }
 }

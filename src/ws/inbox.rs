@@ -78,6 +78,18 @@ impl Inbox {
         Some(entry.message)
     }
 
+    /// Keeps only the messages for which `keep` says so, asking for each once, oldest first.
+    pub fn retain(&mut self, mut keep: impl FnMut(&Message) -> bool) {
+        let bytes = &mut self.bytes;
+        self.entries.retain(|entry| {
+            let kept = keep(&entry.message);
+            if !kept {
+                *bytes -= entry.message.payload.len() as u64;
+            }
+            kept
+        });
+    }
+
     /// Whether the socket should be left unread, unless a sampler waits for it.
     pub fn holds_back(&self) -> bool {
         self.bounds.overflow == Overflow::Wait && self.overflows_with(1)

@@ -3,6 +3,7 @@
 mod bad_peers;
 mod extract;
 mod layers;
+mod matchers;
 mod plan_errors;
 mod regressions;
 mod run;

@@ -129,20 +129,23 @@ fn a_second_signal_waits_for_no_server_that_is_slow_to_close() {
 
 #[test]
 fn an_open_that_cannot_be_tried_leaves_no_older_connection_to_the_steps_below_it() {
-    let server = target();
-    let steps = r"
-- open: {name: first}
-- open: {name: second, url: '${__threadGroupName}'}
-- request_response: hello
-- close
-";
-    let env = Env::new();
-    let finished =
-        start(&env, &plan("", steps), &format!("ws://{}/echo", server.address())).finish();
-    finished.expect_exit(1);
-    assert_eq!(finished.row("second").code, "BAD_VALUE");
-    assert_eq!(finished.rows.len(), 2, "the rest is skipped: {finished:#?}");
-    assert_eq!(server.counters().messages_received, 0);
+    let failing = [
+        ("{name: second, url: '${__threadGroupName}'}", "second", "BAD_VALUE"),
+        ("{name: '${late}'}", "${late}", "UNDEFINED_VARIABLE"),
+    ];
+    for (open, label, code) in failing {
+        let server = target();
+        let steps = format!(
+            "- open: {{name: first}}\n- open: {open}\n- request_response: hello\n- close\n\
+             - request_response: '${{__counter(TRUE, late)}}'"
+        );
+        let url = format!("ws://{}/echo", server.address());
+        let finished = start(&Env::new(), &plan("", &steps), &url).finish();
+        finished.expect_exit(1);
+        assert_eq!(finished.row(label).code, code);
+        assert_eq!(finished.rows.len(), 2, "the rest is skipped: {finished:#?}");
+        assert_eq!(server.counters().messages_received, 0);
+    }
 }
 
 #[test]
@@ -164,4 +167,19 @@ fn a_timeout_for_reading_and_writing_is_evaluated_once_for_both() {
     let env = Env::new();
     let url = format!("ws://{}/echo", server.address());
     start(&env, &plan("", steps), &url).finish().expect_exit(0);
+}
+
+#[test]
+fn a_run_whose_summary_cannot_be_written_does_not_end_with_passed() {
+    let (server, env) = (target(), Env::new());
+    let steps = "- open\n- request_response: hello\n- pause: 300ms\n- close";
+    let url = format!("ws://{}/echo", server.address());
+    let running = start(&env, &plan("", steps), &url);
+    wait_until("the request is there", || server.counters().messages_received == 1);
+    fs_err::remove_dir_all(env.path("results")).unwrap();
+    let finished = running.finish();
+    finished.expect_exit(3);
+    let last = finished.stderr.lines().last().unwrap();
+    assert!(last.starts_with("BROKE OFF"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("summary.json"), "{}", finished.stderr);
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use crate::clock;
 use crate::exec::connections::{Admission, Connections, Slot, SlotId};
 use crate::exec::evaluate::Scope;
+use crate::exec::filter::Filters;
 use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::samplers::take::ReadOn;
 use crate::exec::wait::{AtEnd, Ended};
@@ -72,6 +73,11 @@ impl<'a> Job<'a> {
         let read = self.read_timeout()?;
         let write = if self.sampler.write_timeout.is_some() { self.write_timeout()? } else { read };
         Ok((read, write))
+    }
+
+    /// What the sampler discards unseen.
+    pub(crate) fn filters(&mut self) -> Result<Filters<'a>, Failure> {
+        Filters::evaluate(self.scope, &self.sampler.filters)
     }
 
     /// An outcome that begins now on the sampler's connection.

@@ -32,6 +32,21 @@ pub(crate) async fn run(
     }
 }
 
+/// Tells a sampler's connection that it failed, or is skipped, before it could begin: an `open`
+/// leaves none behind.
+pub(crate) async fn not_begun(
+    scope: &mut Scope,
+    connections: &mut Connections,
+    sampler: &Sampler,
+    failure: Failure,
+) {
+    // Without a name there is no connection to speak of.
+    if let (SamplerKind::Open(_), Ok(name)) = (&sampler.kind, scope.text(&sampler.connection)) {
+        let id = connections.slot(&name);
+        Box::pin(open::give_up(connections, id, failure)).await;
+    }
+}
+
 /// Fails where a setting cannot be evaluated; nothing was sent then.
 async fn execute(
     scope: &mut Scope,
@@ -40,10 +55,8 @@ async fn execute(
     label: &str,
 ) -> Result<Execution, Failure> {
     if let Some(cause) = scope.missing(&sampler.needs) {
-        if matches!(sampler.kind, SamplerKind::Open(_)) {
-            let name = scope.text(&sampler.connection)?;
-            Box::pin(open::skip(connections, &name, cause)).await;
-        }
+        let failure = Failure::plain(cause, "the connection was not opened");
+        not_begun(scope, connections, sampler, failure).await;
         return Ok(Execution::Skipped(cause));
     }
     let mut job = Job::begin(scope, connections, sampler, label).await?;

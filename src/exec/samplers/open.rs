@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::clock;
-use crate::exec::connections::Connections;
+use crate::exec::connections::{Connections, SlotId};
 use crate::exec::evaluate::bad_value;
 use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::samplers::close::close_one;
@@ -19,9 +19,7 @@ pub(crate) async fn run(job: &mut Job<'_>, spec: &program::Open) -> Result<Execu
     let attempt = match evaluate(job, spec) {
         Ok(attempt) => attempt,
         Err(failure) => {
-            // What follows was meant for the new connection, not for the one before.
-            close_one(job.connections, job.id).await;
-            job.connections.open_failed(job.id, None, failure.clone());
+            give_up(job.connections, job.id, failure.clone()).await;
             return Err(failure);
         }
     };
@@ -69,12 +67,11 @@ pub(crate) async fn run(job: &mut Job<'_>, spec: &program::Open) -> Result<Execu
     Ok(Execution::Row(outcome.failed(failure, end)))
 }
 
-/// An `open` cannot run: its connection would have been another than one that is open now, so that
-/// one is closed, and what needs it is skipped too.
-pub(crate) async fn skip(connections: &mut Connections, name: &str, cause: Code) {
-    let id = connections.slot(name);
+/// An `open` cannot be tried: its connection would have been another than one that is open now, so
+/// that one is closed, and what needs it is skipped too.
+pub(crate) async fn give_up(connections: &mut Connections, id: SlotId, failure: Failure) {
     close_one(connections, id).await;
-    connections.open_failed(id, None, Failure::plain(cause, "the connection was not opened"));
+    connections.open_failed(id, None, failure);
 }
 
 /// Everything evaluated, nothing sent.

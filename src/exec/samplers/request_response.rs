@@ -1,6 +1,7 @@
 //! `request_response`: sends a message and waits for its reply.
 
 use crate::clock;
+use crate::exec::filter::Filters;
 use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::samplers::job::{Job, interrupted};
 use crate::exec::samplers::payload;
@@ -22,13 +23,15 @@ pub(crate) async fn run(
     let (read_timeout, write_timeout) = job.timeouts()?;
     let expect = job.scope.value(&spec.expect)?;
     let (kind, bytes) = payload::evaluate(job.scope, &spec.payload)?;
+    let mut filters = job.filters()?;
     job.catch_up(write_timeout).await;
     let mut outcome = job.outcome();
     job.exchange(&mut outcome);
-    count_early(job);
-    let mut reply = Take::since(outcome.start);
+    sort_out_early(job, &mut filters);
+    let mut reply = Take::since(outcome.start, filters);
     let sent = job.send(&mut outcome, kind.opcode(), &bytes, &mut reply, write_timeout).await;
     if let Err(failure) = sent {
+        reply.finish(job, &mut outcome);
         // Part of the frame may be on its way: its reply could still come.
         job.slot().out_of_sync = true;
         return Ok(Execution::Row(outcome.failed(failure, clock::now())));
@@ -40,16 +43,18 @@ pub(crate) async fn run(
             reply.taken.is_some() || !slot.is_open()
         })
         .await;
-    if let Some(message) = reply.taken {
+    if let Some(message) = reply.finish(job, &mut outcome) {
         return Ok(Execution::Row(take::receive(outcome, message, expect, Some(kind))));
     }
     Ok(Execution::Row(unanswered(job, outcome, ended)))
 }
 
-/// Messages that are already there cannot be replies; they stay for reading samplers.
-fn count_early(job: &mut Job<'_>) {
+/// Messages that are already there cannot be replies; what no filter discards stays for reading
+/// samplers.
+fn sort_out_early(job: &mut Job<'_>, filters: &mut Filters<'_>) {
     let label = job.label;
     let Some(connection) = &mut job.slot().connection else { return };
+    filters.sweep(connection);
     let count = connection.inbox().count_early();
     if count > 0 {
         job.note(&Note::Early { label, count });

@@ -1,6 +1,7 @@
 //! `single_read`: waits for a message.
 
 use crate::clock;
+use crate::exec::filter::Filters;
 use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::samplers::job::{Job, interrupted};
 use crate::exec::samplers::take::{self, Take};
@@ -18,16 +19,16 @@ pub(crate) async fn run(
     }
     let read_timeout = job.read_timeout()?;
     let (expect, optional) = (job.scope.value(&spec.expect)?, job.scope.value(&spec.optional)?);
+    let mut next = Take::any(job.filters()?);
     let mut outcome = job.outcome();
-    if let Some(message) = waiting_message(job) {
-        job.exchange(&mut outcome);
-        return Ok(Execution::Row(take::receive(outcome, message, expect, None)));
-    }
-    if let Some(refusal) = job.refusal() {
+    next.taken = waiting_message(job, &mut next.filters);
+    if next.taken.is_none()
+        && let Some(refusal) = job.refusal()
+    {
+        next.finish(job, &mut outcome);
         return Ok(refusal);
     }
     job.exchange(&mut outcome);
-    let mut next = Take::any();
     let deadline = outcome.start + read_timeout;
     let ended = job
         .connections
@@ -35,7 +36,7 @@ pub(crate) async fn run(
             next.taken.is_some() || !slot.is_open()
         })
         .await;
-    if let Some(message) = next.taken {
+    if let Some(message) = next.finish(job, &mut outcome) {
         return Ok(Execution::Row(take::receive(outcome, message, expect, None)));
     }
     Ok(match ended {
@@ -49,9 +50,16 @@ pub(crate) async fn run(
     })
 }
 
-/// The oldest message that arrived before, also on a connection that has been lost since.
-fn waiting_message(job: &mut Job<'_>) -> Option<Message> {
-    job.slot().connection.as_mut()?.inbox().pop()
+/// The oldest message that arrived before and that no filter discards, also on a connection that has
+/// been lost since.
+fn waiting_message(job: &mut Job<'_>, filters: &mut Filters<'_>) -> Option<Message> {
+    let inbox = job.slot().connection.as_mut()?.inbox();
+    loop {
+        let message = inbox.pop()?;
+        if !filters.discard(&message) {
+            return Some(message);
+        }
+    }
 }
 
 fn nothing_came(job: &mut Job<'_>, mut outcome: Outcome, optional: bool) -> Outcome {

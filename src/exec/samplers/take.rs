@@ -2,39 +2,55 @@
 
 use std::time::Instant;
 
+use crate::exec::filter::Filters;
 use crate::exec::outcome::{Failure, Outcome};
+use crate::exec::samplers::job::Job;
 use crate::program::Expect;
 use crate::sample::{Code, DataType};
 use crate::ws::{Frame, Message, MessageKind, Observer};
 
 /// Takes the first message that qualifies and leaves all others to the inbox.
 #[derive(Debug)]
-pub(crate) struct Take {
+pub(crate) struct Take<'p> {
     /// A message that began before this is not an answer to what was sent then.
     since: Option<Instant>,
+    pub(crate) filters: Filters<'p>,
     pub(crate) taken: Option<Message>,
 }
 
-impl Take {
-    /// Takes any message.
-    pub(crate) fn any() -> Self {
-        Self { since: None, taken: None }
+impl<'p> Take<'p> {
+    /// Takes any message that the filters let pass.
+    pub(crate) fn any(filters: Filters<'p>) -> Self {
+        Self { since: None, filters, taken: None }
     }
 
     /// Takes a message whose first byte came after a request's first byte went.
-    pub(crate) fn since(moment: Instant) -> Self {
-        Self { since: Some(moment), taken: None }
+    pub(crate) fn since(moment: Instant, filters: Filters<'p>) -> Self {
+        Self { since: Some(moment), filters, taken: None }
+    }
+
+    /// The message, if one was taken. What was discarded on the way belongs to the sample's bytes.
+    pub(crate) fn finish(self, job: &Job<'_>, outcome: &mut Outcome) -> Option<Message> {
+        outcome.bytes += self.filters.bytes;
+        self.filters.report(&job.connections.worker, job.label);
+        self.taken
     }
 }
 
-impl Observer for Take {
+impl Observer for Take<'_> {
     fn is_waiting(&self) -> bool {
         self.taken.is_none()
     }
 
     fn message(&mut self, message: Message) -> Option<Message> {
         let qualifies = self.since.is_none_or(|since| message.first_byte >= since);
-        if self.taken.is_some() || !qualifies {
+        if self.taken.is_some() {
+            return Some(message);
+        }
+        if self.filters.discard(&message) {
+            return None;
+        }
+        if !qualifies {
             return Some(message);
         }
         self.taken = Some(message);
