@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::compile::compiler::Compiler;
 use crate::compile::variables::is_variable_name;
-use crate::diag::{Diagnostic, Place};
+use crate::diag::Diagnostic;
 use crate::plan::{At, List, Path, Problem, Setting, Text};
 use crate::program::{Families, Secrets, Template, VariableId, is_secret_header};
 
@@ -78,54 +78,6 @@ pub(super) fn hide(diagnostics: &mut [Diagnostic], secrets: &Secrets) {
         return;
     }
     for diagnostic in diagnostics {
-        diagnostic.title = secrets.mask(&diagnostic.title).into_owned();
-        diagnostic.label = secrets.mask(&diagnostic.label).into_owned();
-        diagnostic.help = diagnostic.help.as_ref().map(|help| secrets.mask(help).into_owned());
-        if let Some(place) = &mut diagnostic.place {
-            hide_in_line(place, secrets);
-        }
-    }
-}
-
-/// What is underlined stays so.
-fn hide_in_line(place: &mut Place, secrets: &Secrets) {
-    let at =
-        |index: usize| place.text.char_indices().nth(index).map_or(place.text.len(), |(at, _)| at);
-    let (start, end) = (at(place.column - 1), at(place.column - 1 + place.length));
-    let whole = secrets.mask(&place.text);
-    let parts = [&place.text[..start], &place.text[start..end], &place.text[end..]];
-    let [before, marked, after] = parts.map(|part| secrets.mask(part));
-    let joined = format!("{before}{marked}{after}");
-    if joined == whole {
-        place.column = before.chars().count() + 1;
-        place.length = marked.chars().count().max(1);
-    } else {
-        // The mark begins or ends within a secret.
-        (place.column, place.length) = (1, whole.chars().count().max(1));
-    }
-    place.text = whole.into_owned();
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn hidden(column: usize, length: usize) -> (String, usize, usize) {
-        let mut secrets = Secrets::default();
-        secrets.remember("hunter2");
-        let text = "a: hunter2 ä b".to_owned();
-        let mut place = Place { file: "p".into(), line: 1, column, length, text };
-        hide_in_line(&mut place, &secrets);
-        (place.text, place.column, place.length)
-    }
-
-    #[test]
-    fn what_is_underlined_stays_underlined_where_a_secret_is_hidden() {
-        let line = || "a: *** ä b".to_owned();
-        assert_eq!(hidden(1, 1), (line(), 1, 1));
-        assert_eq!(hidden(4, 7), (line(), 4, 3));
-        assert_eq!(hidden(12, 1), (line(), 8, 1));
-        assert_eq!(hidden(6, 2), (line(), 1, 10));
-        assert_eq!(hidden(15, 1), (line(), 11, 1));
+        diagnostic.rewrite(|text| secrets.mask(text).into_owned());
     }
 }

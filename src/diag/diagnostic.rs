@@ -40,3 +40,60 @@ pub struct Diagnostic {
     /// How to mend it.
     pub help: Option<String>,
 }
+
+impl Diagnostic {
+    /// Replaces parts of all texts, such as secrets. What is underlined stays so; where the mark
+    /// begins or ends within a part that is replaced, the whole line is underlined.
+    pub fn rewrite(&mut self, replaced: impl Fn(&str) -> String) {
+        self.title = replaced(&self.title);
+        self.label = replaced(&self.label);
+        self.help = self.help.as_deref().map(&replaced);
+        if let Some(place) = &mut self.place {
+            place.rewrite(replaced);
+        }
+    }
+}
+
+impl Place {
+    fn rewrite(&mut self, replaced: impl Fn(&str) -> String) {
+        let whole = replaced(&self.text);
+        if whole == self.text {
+            return;
+        }
+        let at = |index: usize| {
+            self.text.char_indices().nth(index).map_or(self.text.len(), |(at, _)| at)
+        };
+        let (start, end) = (at(self.column - 1), at(self.column - 1 + self.length));
+        let before = replaced(&self.text[..start]);
+        let marked = replaced(&self.text[start..end]);
+        let after = replaced(&self.text[end..]);
+        (self.column, self.length) = if format!("{before}{marked}{after}") == whole {
+            (before.chars().count() + 1, marked.chars().count().max(1))
+        } else {
+            (1, whole.chars().count().max(1))
+        };
+        self.text = whole;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hidden(column: usize, length: usize) -> (String, usize, usize) {
+        let text = "a: hunter2 ä b".to_owned();
+        let mut place = Place { file: "p".into(), line: 1, column, length, text };
+        place.rewrite(|text| text.replace("hunter2", "***"));
+        (place.text, place.column, place.length)
+    }
+
+    #[test]
+    fn what_is_underlined_stays_underlined_where_a_part_is_replaced() {
+        let line = || "a: *** ä b".to_owned();
+        assert_eq!(hidden(1, 1), (line(), 1, 1));
+        assert_eq!(hidden(4, 7), (line(), 4, 3));
+        assert_eq!(hidden(12, 1), (line(), 8, 1));
+        assert_eq!(hidden(6, 2), (line(), 1, 10));
+        assert_eq!(hidden(15, 1), (line(), 11, 1));
+    }
+}

@@ -68,7 +68,10 @@ pub(crate) fn parse(path: &FilePath, source: String) -> Result<Loaded, Vec<Diagn
         Some(plan) if diagnostics.is_empty() => {
             Ok(Loaded { path: path.to_owned(), source, plan, root })
         }
-        _ => Err(in_order(diagnostics)),
+        _ => {
+            hide_secrets(&mut diagnostics, &root);
+            Err(in_order(diagnostics))
+        }
     }
 }
 
@@ -77,6 +80,33 @@ impl Loaded {
     /// word on how many more there are.
     pub fn diagnostics(&self, problems: Vec<Problem>) -> Vec<Diagnostic> {
         in_order(placed(&self.path, &self.source, &self.root, problems))
+    }
+}
+
+/// Hides the secrets that stand in the plan itself. Where more is known of it, `compile` does this.
+fn hide_secrets(diagnostics: &mut [Diagnostic], root: &Node) {
+    let named: Vec<&str> = match entry(root, "secrets").map(|names| &names.value) {
+        Some(Value::Scalar { text, .. }) => vec![text],
+        Some(Value::List(names)) => names.iter().filter_map(scalar).collect(),
+        _ => return,
+    };
+    let values = named.iter().filter_map(|name| scalar(entry(entry(root, "variables")?, name)?));
+    for value in values.filter(|value| !value.is_empty()) {
+        for diagnostic in &mut *diagnostics {
+            diagnostic.rewrite(|text| text.replace(value, "***"));
+        }
+    }
+}
+
+fn entry<'n>(node: &'n Node, name: &str) -> Option<&'n Node> {
+    let Value::Map(entries) = &node.value else { return None };
+    entries.iter().find(|(key, _)| key.text == name).map(|(_, value)| value)
+}
+
+fn scalar(node: &Node) -> Option<&str> {
+    match &node.value {
+        Value::Scalar { text, .. } => Some(text),
+        _ => None,
     }
 }
 

@@ -175,6 +175,32 @@ fn a_sampler_that_failed_extracts_nothing_and_passes_on_its_cause() {
 }
 
 #[test]
+fn a_loop_whose_times_were_not_found_is_skipped_as_a_whole() {
+    let steps = r"
+- request_response: { name: give, send: hello, extract: { regex: { pattern: '\d', as: x } } }
+- loop:
+    times: '${x}'
+    steps: [{ request_response: { name: within, send: hello } }]
+- request_response: { name: after, send: hello }
+";
+    let finished = run(&target(), &plan(1, steps));
+    finished.expect_exit(1);
+    assert!(finished.rows("within").is_empty() && finished.row("after").success, "{finished:#?}");
+    assert_eq!(finished.summary["skipped"][0]["label"], "loop");
+}
+
+#[test]
+fn the_example_keeps_its_session_to_itself() {
+    let example = fs_err::read_to_string("plans/session.yaml").expect("the example is there");
+    let finished = Env::new().run(&example, &["--serve"]);
+    finished.expect_exit(0);
+    assert_eq!(finished.rows.len(), 5 * 8);
+    let last = finished.rows("close");
+    assert!(last.iter().all(|row| row.variables[1] == "5"), "{last:?}");
+    assert_eq!(last.iter().filter(|row| row.variables[0] == "user-3").count(), 1);
+}
+
+#[test]
 fn extractors_of_outer_scopes_reach_the_samplers_that_receive_a_message() {
     let plan = r"
 defaults:

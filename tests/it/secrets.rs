@@ -134,3 +134,13 @@ fn diagnostics_hide_secrets_too() {
         finished.stderr
     );
 }
+
+#[test]
+fn diagnostics_hide_secrets_also_where_a_plan_cannot_be_read_to_its_end() {
+    let plan = "secrets: [token]\nvariables: { token: hunter2 }\nthread_groups:\n  - steps:\n      \
+                - open: { url: 'ws://h/?t=hunter2', colour: hunter2 }\n";
+    let finished = Env::new().run(plan, &[]);
+    finished.expect_exit(2);
+    assert!(!finished.stderr.contains("hunter2"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("url: 'ws://h/?t=***', colour: ***"), "{}", finished.stderr);
+}
