@@ -29,6 +29,7 @@ mod scope;
 mod secrets;
 mod source;
 mod step;
+mod swallow;
 mod template;
 mod threshold;
 mod url;

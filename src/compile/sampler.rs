@@ -7,6 +7,7 @@ use crate::compile::connections::Connections;
 use crate::compile::payload::PayloadSettings;
 use crate::compile::reach::Reach;
 use crate::compile::scope::{ConnectingSettings, Scope, replace};
+use crate::compile::swallow::swallowing;
 use crate::compile::warning::Warning;
 use crate::plan::{self, At, Common, Path, Problem};
 use crate::program::{
@@ -84,6 +85,12 @@ impl Compiler<'_> {
         let mut needs = self.variables.reads_since(reads);
         if Reach::Message.includes(word) {
             needs.extend_from_slice(&scope.needs);
+        }
+        if let Some(kind) = &kind
+            && let Some(filter) = swallowing(&filters, kind, &assertions)
+        {
+            let filter = filter.source.clone();
+            self.note(Warning::Swallowed { kind: word, filter }.at(path, At::Key));
         }
         let read_timeout = read_timeout.unwrap_or(Setting::Fixed(READ_TIMEOUT));
         Some(Sampler {

@@ -21,6 +21,8 @@ pub(super) enum Warning {
     UnusedVariable { name: String },
     /// A group or loop runs until the run is interrupted.
     Endless { what: &'static str },
+    /// A filter discards every message that a sampler could pass with.
+    Swallowed { kind: &'static str, filter: String },
     /// A message ends in a newline that nobody sees.
     TrailingNewline,
 }
@@ -43,6 +45,9 @@ impl Warning {
             }
             Self::UnusedVariable { name } => format!("the variable `{name}` is never used"),
             Self::Endless { what } => format!("{what} never ends by itself"),
+            Self::Swallowed { kind, filter } => {
+                format!("the filter `{filter}` discards what `{kind}` waits for")
+            }
             Self::TrailingNewline => "the message ends in a newline".to_owned(),
         }
     }
@@ -64,6 +69,10 @@ impl Warning {
             }
             Self::Endless { .. } => {
                 "give the group a `duration`, or a number instead of `forever`".to_owned()
+            }
+            Self::Swallowed { .. } => {
+                "it will time out; make the filter narrower, or give it to other steps only"
+                    .to_owned()
             }
             Self::TrailingNewline => "write `|-` or `>-` to send it without".to_owned(),
         }
@@ -109,6 +118,18 @@ mod tests {
         assert_eq!(help, "`ramp_up: 20s` would start 100 a second");
         assert!(warnings("", "threads: 2000\n  ramp_up: 2s", "  - open").is_empty());
         assert!(warnings("", "threads: 100", "  - open").is_empty());
+    }
+
+    #[test]
+    fn a_filter_must_leave_what_a_sampler_waits_for() {
+        let steps = |own: &str| format!("  - open\n  - request_response: {{ send: hi, {own} }}");
+        let (line, title, _) = only("filters: [binary, text]", "loops: 2", &steps("name: x"));
+        assert_eq!(line, 7);
+        assert_eq!(title, "the filter `type: text` discards what `request_response` waits for");
+        let own = "filters: { starts_with: p }, assert: { equals: pong }";
+        assert!(only("", "loops: 2", &steps(own)).1.contains("`starts_with: p`"));
+        let own = "filters: { starts_with: x }, assert: { equals: pong }";
+        assert!(warnings("filters: binary", "loops: 2", &steps(own)).is_empty());
     }
 
     #[test]
