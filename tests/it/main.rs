@@ -3,6 +3,7 @@
 mod bad_peers;
 mod check;
 mod extract;
+mod jmeter;
 mod layers;
 mod matchers;
 mod memory;
