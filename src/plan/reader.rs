@@ -132,6 +132,9 @@ impl<'n> Reader<'n> {
                 Some("loop") => error.help("write `loop: { times: 3, steps: [ … ] }`"),
                 Some("between") => error.help(BETWEEN),
                 Some("block") => error.help("write `block: { steps: [ … ] }`"),
+                _ if matches!(self.found(), Unexpected::Seq) => {
+                    error.help("leave out the brackets or dashes: `key: value`")
+                }
                 _ => error,
             })
         };
