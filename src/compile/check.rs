@@ -1,14 +1,28 @@
 //! One check of `assert` or `filters`, compiled.
 
 use crate::compile::compiler::Compiler;
-use crate::plan::{self, At, HeaderCheck, HexCheck, JsonCheck, List, Path, Problem, SizeCheck};
+use crate::plan::{
+    self, At, HeaderCheck, HexCheck, JsonCheck, List, Path, PingPongFilter, Problem, SizeCheck,
+};
 use crate::program::{
-    BadValue, Bytes, Check, HeaderTest, HexTest, JsonTest, MessageType, Setting, SizeTest,
-    hex_bytes,
+    BadValue, Bytes, Check, FromText, HeaderTest, HexTest, JsonTest, MessageType, Setting,
+    SizeTest, hex_bytes,
 };
 
 /// The header in which a server names the subprotocol it chose (RFC 6455 11.3.4).
 const SUBPROTOCOL: &str = "Sec-WebSocket-Protocol";
+
+/// `which` of a filter of pings and pongs, as in the plugin for JMeter.
+struct WhichPings;
+
+impl FromText for WhichPings {
+    fn from_text(text: &str) -> Result<Self, BadValue> {
+        if matches!(text, "all" | "ping" | "pong") {
+            return Ok(Self);
+        }
+        Err(BadValue::new(format!("`{text}` is none of `all`, `ping`, `pong`")))
+    }
+}
 
 impl Compiler<'_> {
     pub(super) fn check(&mut self, check: &plan::Check, path: &Path) -> Option<Check> {
@@ -52,9 +66,20 @@ impl Compiler<'_> {
             plan::Check::Binary(inner) => {
                 self.typed(MessageType::Binary, inner.as_deref(), &path.key("binary"))?
             }
-            // Pings and pongs are the connection's own: a filter never meets one.
-            plan::Check::PingPong(_) => Check::AnyOf(Vec::new()),
+            plan::Check::PingPong(form) => self.ping_pong_filter(form, &path.key("ping_pong"))?,
         })
+    }
+
+    /// Pings and pongs are the connection's own, so that a filter never meets one: what it says is
+    /// checked, and then holds for no message.
+    fn ping_pong_filter(&mut self, form: &PingPongFilter, path: &Path) -> Option<Check> {
+        if let Some(which) = &form.which {
+            self.setting::<_, WhichPings>(which, &path.key("which"))?;
+        }
+        if let Some(reply) = &form.reply {
+            self.setting::<_, bool>(reply, &path.key("reply"))?;
+        }
+        Some(Check::AnyOf(Vec::new()))
     }
 
     fn checks(&mut self, checks: &List<plan::Check>, path: &Path) -> Option<Vec<Check>> {

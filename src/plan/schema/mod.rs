@@ -171,8 +171,16 @@ fn one_key_map(
         let has_settings = definition.is_some_and(|name| {
             definitions.get(name).is_some_and(|d| d.get("properties").is_some())
         });
-        if let (Some(name), true) = (definition, has_settings) {
+        // The bare word is the kind with nothing behind it.
+        let nothing = json!({ "type": "null" });
+        let takes_nothing = content
+            .get("anyOf")
+            .and_then(Value::as_array)
+            .is_some_and(|choices| choices.contains(&nothing));
+        if has_settings || takes_nothing {
             bare.push(kind.clone());
+        }
+        if let (Some(name), true) = (definition, has_settings) {
             content = in_place_of_settings(kind, name, &content, definitions);
         }
         content.insert("description".to_owned(), variant["description"].clone());
@@ -205,7 +213,10 @@ fn in_place_of_settings(
     definitions: &Map<String, Value>,
 ) -> Map<String, Value> {
     let mut choices = vec![Value::Object(settings.clone())];
-    if let Some((_, main)) = MAIN_SETTINGS.iter().find(|(known, _)| *known == kind) {
+    // A filter may have the name of a step, and other settings.
+    let has = |main: &str| definitions[name]["properties"].get(main).is_some();
+    if let Some((_, main)) = MAIN_SETTINGS.iter().find(|(known, main)| *known == kind && has(main))
+    {
         choices.push(scalar(definitions, name, main));
     }
     choices.push(json!({ "type": "null" }));
