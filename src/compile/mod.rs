@@ -37,7 +37,7 @@ mod variables;
 mod warning;
 
 use crate::diag::{Diagnostic, Severity};
-use crate::plan::Loaded;
+use crate::plan::{At, Loaded, Problem};
 use crate::program::Program;
 
 pub use properties::Properties;
@@ -56,12 +56,33 @@ pub struct Compiled {
 pub fn compile(loaded: &Loaded, properties: &Properties) -> Result<Compiled, Vec<Diagnostic>> {
     let mut compiler = compiler::Compiler::new(properties);
     let program = group::program(&mut compiler, loaded);
-    let (errors, warnings): (Vec<_>, Vec<_>) =
+    let (mut errors, warnings): (Vec<_>, Vec<_>) =
         compiler.problems.into_iter().partition(|problem| problem.severity == Severity::Error);
-    let is_whole = errors.is_empty();
+    if !loaded.mistakes.is_empty() {
+        let hidden = loaded.mistakes.iter().any(may_hide_variables);
+        errors.retain(|problem| stands_alone(problem, hidden));
+    }
+    let is_whole = errors.is_empty() && loaded.mistakes.is_empty();
     let mut diagnostics = loaded.diagnostics(if is_whole { warnings } else { errors });
     secrets::hide(&mut diagnostics, &program.secrets);
     if is_whole { Ok(Compiled { program, warnings: diagnostics }) } else { Err(diagnostics) }
+}
+
+/// Whether a problem is one of its own, in a plan of which some parts have the wrong shape. What
+/// points at a key says that something is missing, and it may be there under a wrong name.
+fn stands_alone(problem: &Problem, variables_may_be_hidden: bool) -> bool {
+    let of_variable = problem.title.starts_with("undefined variable");
+    problem.at != At::Key && !(of_variable && variables_may_be_hidden)
+}
+
+/// Whether a mistake may have hidden what gives a variable its value: a whole step or extractor, or a
+/// misspelt key.
+fn may_hide_variables(mistake: &Diagnostic) -> bool {
+    let help = mistake.help.as_deref().unwrap_or_default();
+    let title = mistake.title.as_str();
+    ["unknown step", "unknown extractor", "expected"].iter().any(|start| title.starts_with(start))
+        || ["`extract`", "`variables`", "`as`"].iter().any(|key| help.contains(key))
+        || title.contains("is not in this version")
 }
 
 #[cfg(test)]

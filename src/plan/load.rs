@@ -32,13 +32,15 @@ pub struct Loaded {
     pub path: PathBuf,
     /// The file's text.
     pub source: String,
-    /// What it says.
+    /// What it says; without what has the wrong shape, if there are mistakes.
     pub plan: Plan,
+    /// What is wrong with its shape: the plan cannot be run, but what is left of it can be looked at.
+    pub mistakes: Vec<Diagnostic>,
     root: Node,
 }
 
-/// Reads a plan from its file. Fails with everything that is wrong with the file or with the shape
-/// of the plan in it, at most 20 errors in the order of their places.
+/// Reads a plan from its file. Fails with what is wrong with the file, and where nothing of the plan
+/// is left to look at; else [`compile`](crate::compile) tells what is wrong with its shape.
 pub fn load(path: &FilePath) -> Result<Loaded, Vec<Diagnostic>> {
     let source = read_text(path).map_err(|error| vec![*error])?;
     parse(path, source)
@@ -64,22 +66,23 @@ pub(crate) fn parse(path: &FilePath, source: String) -> Result<Loaded, Vec<Diagn
     let problems = problems.into_inner();
     let shapes = problems.into_iter().filter(|error| !error.is_noted()).map(into_problem);
     diagnostics.extend(placed(path, &source, &root, shapes.collect()));
+    hide_secrets(&mut diagnostics, &root);
     match plan {
-        Some(plan) if diagnostics.is_empty() => {
-            Ok(Loaded { path: path.to_owned(), source, plan, root })
+        Some(plan) => {
+            let path = path.to_owned();
+            Ok(Loaded { path, source, plan, mistakes: diagnostics, root })
         }
-        _ => {
-            hide_secrets(&mut diagnostics, &root);
-            Err(in_order(diagnostics))
-        }
+        None => Err(in_order(diagnostics)),
     }
 }
 
 impl Loaded {
-    /// Problems as diagnostics with their places, in the order of the file, at most 20 of them and a
+    /// The mistakes and further problems as diagnostics with their places, in the order of the file, at most 20 of them and a
     /// word on how many more there are.
     pub fn diagnostics(&self, problems: Vec<Problem>) -> Vec<Diagnostic> {
-        in_order(placed(&self.path, &self.source, &self.root, problems))
+        let mut diagnostics = self.mistakes.clone();
+        diagnostics.extend(placed(&self.path, &self.source, &self.root, problems));
+        in_order(diagnostics)
     }
 }
 

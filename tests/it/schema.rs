@@ -133,6 +133,9 @@ fn complaint(file: &Path) -> Option<String> {
         Ok(loaded) => loaded,
         Err(errors) => return Some(errors[0].title.clone()),
     };
+    if let Some(mistake) = loaded.mistakes.first() {
+        return Some(mistake.title.clone());
+    }
     let errors = compile(&loaded, &Properties::default()).err()?;
     let mut titles = errors.into_iter().map(|error| error.title);
     titles.find(|title| TYPE_ERRORS.iter().any(|error| title.contains(error)))
