@@ -59,6 +59,13 @@ impl Console {
         self.important(&text);
     }
 
+    /// Prints advice as a compiler does.
+    pub fn warnings(self, warnings: &[Diagnostic]) {
+        if !self.quiet {
+            self.diagnostics(warnings);
+        }
+    }
+
     /// Prints diagnostics as a compiler does.
     pub fn diagnostics(self, diagnostics: &[Diagnostic]) {
         let mut text = String::new();

@@ -46,7 +46,7 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
     let _target = arguments.serve.then(|| serve(&mut properties)).transpose()?;
     let Compiled { mut program, warnings } =
         compile::compile(&loaded, &properties).map_err(CliError::Plan)?;
-    console.diagnostics(&warnings);
+    console.warnings(&warnings);
     let clock = Clock::start();
     let wanted = Wanted {
         folder: arguments.output.as_deref(),
