@@ -20,9 +20,48 @@ pub struct Scoped<'a> {
     pub filters: &'a [Check],
 }
 
-/// Gives types with these fields the method `scoped`.
+/// Defines what may stand around samplers: its own keys, then those that all such things share. They
+/// are repeated in each type because `serde(flatten)` would lose the check for unknown keys.
 macro_rules! scopes {
-    ($($name:ident),*) => {$(
+    ($(
+        $(#[$doc:meta])*
+        $name:ident {
+            $($(#[$field_doc:meta])* $field:ident: $type:ty,)*
+        }
+        steps: $(#[$steps_doc:meta])*;
+    )*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            $(
+                $(#[$field_doc])*
+                #[serde(default, deserialize_with = "crate::plan::setting::given")]
+                pub $field: Option<$type>,
+            )*
+            /// Settings of the samplers below.
+            #[serde(default, deserialize_with = "crate::plan::setting::given")]
+            pub defaults: Option<crate::plan::sampler::Defaults>,
+            /// What a failure of a sampler below does.
+            #[serde(default, deserialize_with = "crate::plan::setting::given")]
+            pub on_error: Option<crate::plan::setting::Setting<crate::plan::setting::Word>>,
+            /// Checks that must hold for the samplers below that they can look at, before their own.
+            #[serde(default)]
+            pub assert: crate::plan::setting::List<crate::plan::assertion::Check>,
+            /// What passed samplers below give to variables.
+            #[serde(default)]
+            pub extract: crate::plan::setting::List<crate::plan::extractor::Extractor>,
+            /// Messages that the reading samplers below discard, before their own filters.
+            #[serde(default)]
+            pub filters: crate::plan::setting::List<crate::plan::assertion::Check>,
+            /// `false` leaves it out, with everything below.
+            #[serde(default, deserialize_with = "crate::plan::setting::given")]
+            pub enabled: Option<crate::plan::setting::Setting<crate::plan::setting::Flag>>,
+            $(#[$steps_doc])*
+            #[serde(default)]
+            pub steps: crate::plan::setting::List<crate::plan::step::Step>,
+        }
+
         impl $name {
             /// What reaches the samplers below.
             pub fn scoped(&self) -> crate::plan::scoped::Scoped<'_> {

@@ -3,13 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::plan::assertion::Check;
-use crate::plan::extractor::Extractor;
-use crate::plan::sampler::{
-    Close, Defaults, Open, PingPong, RequestResponse, SingleRead, SingleWrite,
-};
+use crate::plan::sampler::{Close, Open, PingPong, RequestResponse, SingleRead, SingleWrite};
 use crate::plan::scoped::scopes;
-use crate::plan::setting::{Flag, List, Passes, Setting, Time, Word, given};
+use crate::plan::setting::{List, Passes, Setting, Time, given};
 
 /// One step: a map with one key, its kind.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -35,61 +31,17 @@ pub enum Step {
     Pause(Pause),
 }
 
-/// `loop`
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Loop {
-    /// The number of passes, or `forever`.
-    #[serde(default, deserialize_with = "given")]
-    pub times: Option<Setting<Passes>>,
-    /// Settings of the samplers below.
-    #[serde(default, deserialize_with = "given")]
-    pub defaults: Option<Defaults>,
-    /// What a failure of a sampler below does.
-    #[serde(default, deserialize_with = "given")]
-    pub on_error: Option<Setting<Word>>,
-    /// Checks that must hold for the samplers below that they can look at, before their own.
-    #[serde(default)]
-    pub assert: List<Check>,
-    /// What passed samplers below give to variables.
-    #[serde(default)]
-    pub extract: List<Extractor>,
-    /// Messages that the reading samplers below discard, before their own filters.
-    #[serde(default)]
-    pub filters: List<Check>,
-    /// `false` leaves it out, with everything below.
-    #[serde(default, deserialize_with = "given")]
-    pub enabled: Option<Setting<Flag>>,
-    /// What each pass does.
-    #[serde(default)]
-    pub steps: List<Step>,
-}
+scopes! {
+    /// `loop`
+    Loop {
+        /// The number of passes, or `forever`.
+        times: Setting<Passes>,
+    }
+    steps: #[doc = "What each pass does."];
 
-/// `block`
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Block {
-    /// Settings of the samplers below.
-    #[serde(default, deserialize_with = "given")]
-    pub defaults: Option<Defaults>,
-    /// What a failure of a sampler below does.
-    #[serde(default, deserialize_with = "given")]
-    pub on_error: Option<Setting<Word>>,
-    /// Checks that must hold for the samplers below that they can look at, before their own.
-    #[serde(default)]
-    pub assert: List<Check>,
-    /// What passed samplers below give to variables.
-    #[serde(default)]
-    pub extract: List<Extractor>,
-    /// Messages that the reading samplers below discard, before their own filters.
-    #[serde(default)]
-    pub filters: List<Check>,
-    /// `false` leaves it out, with everything below.
-    #[serde(default, deserialize_with = "given")]
-    pub enabled: Option<Setting<Flag>>,
-    /// What it does.
-    #[serde(default)]
-    pub steps: List<Step>,
+    /// `block`
+    Block {}
+    steps: #[doc = "What it does."];
 }
 
 /// `pause`: exactly one of its settings.
@@ -103,5 +55,3 @@ pub struct Pause {
     #[serde(default, deserialize_with = "given")]
     pub uniform: Option<List<Setting<Time>>>,
 }
-
-scopes!(Loop, Block);

@@ -7,8 +7,7 @@ use crate::plan::assertion::Check;
 use crate::plan::extractor::Extractor;
 use crate::plan::sampler::Defaults;
 use crate::plan::scoped::{Scoped, scopes};
-use crate::plan::setting::{Count, Entries, Flag, List, Passes, Setting, Text, Time, Word, given};
-use crate::plan::step::Step;
+use crate::plan::setting::{Count, Entries, List, Passes, Setting, Text, Time, given};
 
 /// A whole plan.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -46,52 +45,24 @@ pub struct Plan {
     pub thread_groups: List<ThreadGroup>,
 }
 
-/// One thread group.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ThreadGroup {
-    /// What it is called in the rows.
-    #[serde(default, deserialize_with = "given")]
-    pub name: Option<Setting<Text>>,
-    /// The number of virtual threads, from 1 to 1,000,000.
-    #[serde(default, deserialize_with = "given")]
-    pub threads: Option<Setting<Count>>,
-    /// The time over which the threads start, evenly spread.
-    #[serde(default, deserialize_with = "given")]
-    pub ramp_up: Option<Setting<Time>>,
-    /// The time before the first thread starts.
-    #[serde(default, deserialize_with = "given")]
-    pub delay: Option<Setting<Time>>,
-    /// How many iterations each thread does, or `forever`.
-    #[serde(default, deserialize_with = "given")]
-    pub loops: Option<Setting<Passes>>,
-    /// The time after which no new step starts.
-    #[serde(default, deserialize_with = "given")]
-    pub duration: Option<Setting<Time>>,
-    /// Settings of the group's samplers.
-    #[serde(default, deserialize_with = "given")]
-    pub defaults: Option<Defaults>,
-    /// What a failure of a sampler does.
-    #[serde(default, deserialize_with = "given")]
-    pub on_error: Option<Setting<Word>>,
-    /// Checks that must hold for the samplers below that they can look at, before their own.
-    #[serde(default)]
-    pub assert: List<Check>,
-    /// What passed samplers below give to variables.
-    #[serde(default)]
-    pub extract: List<Extractor>,
-    /// Messages that the reading samplers below discard, before their own filters.
-    #[serde(default)]
-    pub filters: List<Check>,
-    /// `false` leaves it out, with everything below.
-    #[serde(default, deserialize_with = "given")]
-    pub enabled: Option<Setting<Flag>>,
-    /// What each iteration does.
-    #[serde(default)]
-    pub steps: List<Step>,
+scopes! {
+    /// One thread group.
+    ThreadGroup {
+        /// What it is called in the rows.
+        name: Setting<Text>,
+        /// The number of virtual threads, from 1 to 1,000,000.
+        threads: Setting<Count>,
+        /// The time over which the threads start, evenly spread.
+        ramp_up: Setting<Time>,
+        /// The time before the first thread starts.
+        delay: Setting<Time>,
+        /// How many iterations each thread does, or `forever`.
+        loops: Setting<Passes>,
+        /// The time after which no new step starts.
+        duration: Setting<Time>,
+    }
+    steps: #[doc = "What each iteration does."];
 }
-
-scopes!(ThreadGroup);
 
 impl Plan {
     /// What reaches all samplers.
