@@ -88,3 +88,32 @@ pub trait WorkerSink: Send {
     /// Hands on what was collected; called about twice a second and once at the end.
     fn flush(&mut self);
 }
+
+#[cfg(test)]
+impl Sample<'static> {
+    /// A row that passed and has nothing special, for unit tests.
+    pub(crate) fn plain() -> Self {
+        Self {
+            label: "say",
+            start: crate::clock::now(),
+            elapsed: Duration::from_micros(2_500),
+            connect: Duration::ZERO,
+            latency: Duration::from_micros(2_499),
+            idle: Duration::ZERO,
+            code: Code::OK,
+            message: "OK",
+            failure_message: "",
+            cause: "",
+            success: true,
+            data_type: DataType::Text,
+            bytes: 7,
+            sent_bytes: 11,
+            thread: "Chatters 1-1",
+            group_threads: 1,
+            all_threads: 2,
+            url: "ws://127.0.0.1:9000/echo",
+            variables: &[],
+            first_exchange: false,
+        }
+    }
+}

@@ -329,7 +329,6 @@ fn value(what: &impl Serialize) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::jtl::tests::sample;
     use crate::sample::{Code, Note, Sample};
     use crate::verdict::{Conclusion, Verdict};
 
@@ -367,8 +366,8 @@ mod tests {
     #[test]
     fn figures_have_the_names_that_the_documentation_gives() {
         let mut stats = Stats::default();
-        stats.sample(&sample());
-        stats.sample(&Sample { success: false, code: Code::ReadTimeout, ..sample() });
+        stats.sample(&Sample::plain());
+        stats.sample(&Sample { success: false, code: Code::ReadTimeout, ..Sample::plain() });
         stats.note(&Note::Skipped { label: "say", cause: Code::ReadTimeout });
         let json = written(&stats);
         let say = &json["labels"]["say"];
@@ -406,7 +405,7 @@ mod tests {
     fn labels_come_in_order_and_none_takes_the_place_of_all() {
         let mut stats = Stats::default();
         for label in ["say", "all", "ask"] {
-            stats.sample(&Sample { label, ..sample() });
+            stats.sample(&Sample { label, ..Sample::plain() });
         }
         let json = written(&stats);
         let labels = json["labels"].as_object().unwrap();

@@ -119,39 +119,11 @@ impl Line {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use std::time::Duration;
+mod tests {
 
     use proptest::prelude::*;
 
     use super::*;
-    use crate::clock;
-
-    /// A successful row with nothing special.
-    pub(crate) fn sample() -> Sample<'static> {
-        Sample {
-            label: "say",
-            start: clock::now(),
-            elapsed: Duration::from_micros(2_500),
-            connect: Duration::ZERO,
-            latency: Duration::from_micros(2_499),
-            idle: Duration::ZERO,
-            code: Code::OK,
-            message: "OK",
-            failure_message: "",
-            cause: "",
-            success: true,
-            data_type: DataType::Text,
-            bytes: 7,
-            sent_bytes: 11,
-            thread: "Chatters 1-1",
-            group_threads: 1,
-            all_threads: 2,
-            url: "ws://127.0.0.1:9000/echo",
-            variables: &[],
-            first_exchange: false,
-        }
-    }
 
     fn rows(samples: &[Sample<'_>]) -> String {
         let mut bytes = Vec::new();
@@ -167,7 +139,7 @@ pub(crate) mod tests {
     #[test]
     fn a_row_has_the_seventeen_columns_in_jmeters_order() {
         assert_eq!(HEADER.trim_end().split(',').count(), 17);
-        let row = rows(&[sample()]);
+        let row = rows(&[Sample::plain()]);
         let (time, rest) = row.split_once(',').unwrap();
         assert!(time.len() == 13 && time.bytes().all(|digit| digit.is_ascii_digit()), "{time}");
         assert_eq!(
@@ -180,13 +152,14 @@ pub(crate) mod tests {
     fn sample_variables_come_last_and_null_stands_for_none() {
         assert_eq!(header(&[]), HEADER);
         assert!(header(&["room", "a.b"]).ends_with(",Connect,\"room\",\"a.b\"\n"));
-        let row = rows(&[Sample { variables: &[Some("a,b".into()), None], ..sample() }]);
+        let row = rows(&[Sample { variables: &[Some("a,b".into()), None], ..Sample::plain() }]);
         assert!(row.ends_with(",2,0,0,\"a,b\",null\n"), "{row}");
     }
 
     #[test]
     fn only_what_must_be_quoted_is_quoted() {
-        let row = rows(&[Sample { label: "a,b", message: "he said \"x\"", url: "", ..sample() }]);
+        let row =
+            rows(&[Sample { label: "a,b", message: "he said \"x\"", url: "", ..Sample::plain() }]);
         assert!(row.contains(",\"a,b\",200,\"he said \"\"x\"\"\","), "{row}");
         assert!(row.contains(",null,"), "{row}");
     }
@@ -196,7 +169,7 @@ pub(crate) mod tests {
         fn rows_survive_a_csv_reader_and_are_one_line(
             label in "\\PC{0,20}|[\",\n\r\0a]{0,9}", failure_message in "[\",\n\r\0 é<>a]{0,30}",
         ) {
-            let sample = Sample { label: &label, failure_message: &failure_message, ..sample() };
+            let sample = Sample { label: &label, failure_message: &failure_message, ..Sample::plain() };
             let text = rows(&[sample.clone(), sample]);
             prop_assert_eq!(text.matches('\n').count(), 2);
             let mut reader =

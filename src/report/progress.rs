@@ -137,7 +137,6 @@ fn line(sign: &str, interval: &Interval, time: Duration, threads: Option<&Live>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::jtl::tests::sample;
     use crate::sample::{Code, Sample};
 
     fn interval(milliseconds: &[u64], failed: u64) -> Interval {
@@ -171,8 +170,8 @@ mod tests {
     fn optional_reads_that_found_nothing_count_and_do_not_slow_the_average() {
         let live = Live::default();
         let (mut found, nothing) = (Interval::default(), Code::NoMessage);
-        found.record(&sample());
-        found.record(&Sample { code: nothing, elapsed: Duration::from_secs(6), ..sample() });
+        found.record(&Sample::plain());
+        found.record(&Sample { code: nothing, elapsed: Duration::from_secs(6), ..Sample::plain() });
         live.add(&found);
         let last = Lines::default().finish(&live, Duration::from_secs(2));
         assert!(last.contains(" 2 in ") && last.contains("Max:     2 "), "{last}");

@@ -140,7 +140,6 @@ impl Drop for WorkerRecorder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::jtl::tests::sample;
 
     #[test]
     fn a_disk_that_is_full_already_is_known_at_the_start() {
@@ -165,7 +164,7 @@ mod tests {
             let mut worker = recorder.worker();
             worker.note(&Note::ThreadStarted);
             for _ in 0..BATCH_ROWS + 3 {
-                worker.sample(&sample());
+                worker.sample(&Sample::plain());
             }
         }
         let live = recorder.live();

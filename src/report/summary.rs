@@ -269,13 +269,12 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::report::jtl::tests::sample;
     use crate::sample::{Note, Sample};
 
     #[test]
     fn what_did_not_happen_is_not_mentioned() {
         let mut stats = Stats::default();
-        stats.sample(&sample());
+        stats.sample(&Sample::plain());
         let text = render(&stats, 0);
         assert_eq!(text.lines().count(), 2, "{text}");
     }
@@ -283,7 +282,7 @@ mod tests {
     #[test]
     fn columns_are_aligned_and_causes_come_with_an_example() {
         let mut stats = Stats::default();
-        stats.sample(&sample());
+        stats.sample(&Sample::plain());
         stats.sample(&Sample {
             label: "a label that is much too long for a table",
             elapsed: Duration::from_mins(5),
@@ -291,7 +290,7 @@ mod tests {
             code: Code::ReadTimeout,
             cause: "no reply",
             failure_message: "no reply within 1s",
-            ..sample()
+            ..Sample::plain()
         });
         stats.note(&Note::Skipped { label: "say", cause: Code::ReadTimeout });
         let text = render(&stats, 0);
@@ -315,7 +314,7 @@ mod tests {
             label: "say \u{1b}[2J",
             success: false,
             failure_message: "closed: \u{1b}]0;title\u{7} ü",
-            ..sample()
+            ..Sample::plain()
         });
         let text = render(&stats, 0);
         assert!(text.chars().all(|one| one == '\n' || !one.is_control()), "{text:?}");

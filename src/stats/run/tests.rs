@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::clock;
-use crate::sample::{Code, DataType};
+use crate::sample::Code;
 
 /// A sample that began `start_ms` after `base`.
 fn sample(base: Instant, label: &str, start_ms: u64, elapsed_us: u64) -> Sample<'_> {
@@ -12,23 +12,7 @@ fn sample(base: Instant, label: &str, start_ms: u64, elapsed_us: u64) -> Sample<
         label,
         start: base + Duration::from_millis(start_ms),
         elapsed: Duration::from_micros(elapsed_us),
-        connect: Duration::ZERO,
-        latency: Duration::ZERO,
-        idle: Duration::ZERO,
-        code: Code::OK,
-        message: "OK",
-        failure_message: "",
-        cause: "",
-        success: true,
-        data_type: DataType::Text,
-        bytes: 10,
-        sent_bytes: 20,
-        thread: "Group 1-1",
-        group_threads: 1,
-        all_threads: 1,
-        url: "ws://127.0.0.1/",
-        variables: &[],
-        first_exchange: false,
+        ..Sample::plain()
     }
 }
 

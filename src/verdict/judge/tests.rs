@@ -1,35 +1,11 @@
 //! Judgements of made-up runs.
 
-use std::time::Duration;
-
 use super::*;
-use crate::clock;
-use crate::sample::{Code, DataType, Note, Sample};
+use crate::sample::{Code, Note, Sample};
 use crate::verdict::{Condition, Figure, Operator};
 
 fn row(stats: &mut Stats, label: &str, success: bool) {
-    stats.sample(&Sample {
-        label,
-        start: clock::now(),
-        elapsed: Duration::from_millis(10),
-        connect: Duration::ZERO,
-        latency: Duration::ZERO,
-        idle: Duration::ZERO,
-        code: Code::OK,
-        message: "OK",
-        failure_message: "",
-        cause: "",
-        success,
-        data_type: DataType::None,
-        bytes: 0,
-        sent_bytes: 0,
-        thread: "g 1-1",
-        group_threads: 1,
-        all_threads: 1,
-        url: "",
-        variables: &[],
-        first_exchange: false,
-    });
+    stats.sample(&Sample { label, success, ..Sample::plain() });
 }
 
 /// 8 passing and 2 failing rows of `say`, 1 passing one of `open`, and so many skips.
