@@ -119,12 +119,27 @@ impl Labels {
 /// Reads `p95 < 50ms`.
 fn parse(text: &str, label: &str) -> Result<Condition, Wrong> {
     let wrong = |bad: BadValue, start: usize, length: usize| Wrong { bad, start, length };
+    if let Some(at) = ["=<", "=>"].into_iter().find_map(|sign| text.find(sign)) {
+        let bad = BadValue::new(format!("`{}` is no operator", &text[at..at + 2]))
+            .with_help("write `<=` or `>=`");
+        return Err(wrong(bad, at, 2));
+    }
+    if let Some(at) = text.find(',') {
+        let bad = BadValue::new("one text holds one condition")
+            .with_help("write a list: `[p95 < 50ms, p99 < 200ms]`");
+        return Err(wrong(bad, at, 1));
+    }
     let Some((at, sign, operator)) = operator(text) else {
         let bad = BadValue::new(format!("`{text}` is not a condition"))
             .with_help("write a statistic, an operator and a value: `p95 < 50ms`");
         return Err(wrong(bad, 0, text.len()));
     };
     let name = text[..at].trim_end();
+    if name.trim().is_empty() || text[at + sign.len()..].trim().is_empty() {
+        let bad = BadValue::new(format!("`{text}` is not a condition"))
+            .with_help("write a statistic, an operator and a value: `p95 < 50ms`");
+        return Err(wrong(bad, 0, text.len()));
+    }
     let statistic = statistic(name, label).map_err(|bad| wrong(bad, 0, name.len()))?;
     let rest = &text[at + sign.len()..];
     let value = rest.trim();
@@ -172,15 +187,16 @@ fn bound(text: &str, unit: Unit) -> Result<f64, BadValue> {
 }
 
 fn share(text: &str) -> Result<f64, BadValue> {
-    let (number, whole) = match text.strip_suffix('%') {
-        Some(percent) => (percent.trim_end(), 100.0),
-        None => (text, 1.0),
+    // Read as a power of ten, not divided: `0.7 / 100.0` is less than 7 of 1,000.
+    let number = match text.strip_suffix('%') {
+        Some(percent) => format!("{}e-2", percent.trim_end()),
+        None => text.to_owned(),
     };
     let bad = || {
         BadValue::new(format!("`{text}` is not a share"))
             .with_help("write a percentage from `0%` to `100%`, or a number from 0 to 1")
     };
-    let share = f64::from_text(number).map_err(|_| bad())? / whole;
+    let share = f64::from_text(&number).map_err(|_| bad())?;
     if (0.0..=1.0).contains(&share) { Ok(share) } else { Err(bad()) }
 }
 
@@ -214,6 +230,7 @@ mod tests {
             ("p95 < 50ms", 0.05),
             ("error_rate<=1%", 0.01),
             ("error_rate < 0.25", 0.25),
+            ("error_rate <= 0.7%", 7.0 / 1_000.0),
             ("rate >= 600/m", 10.0),
             ("failures == 0", 0.0),
             ("ok.p99.9 < 1m30s", 90.0),
@@ -231,7 +248,9 @@ mod tests {
             ("p95 <= 50", "50"),
             ("error_rate < 200%", "200%"),
             ("rate > 5", "5"),
-            ("p95 < ", ""),
+            ("p95 < ", "p95 < "),
+            ("p95 =< 5ms", "=<"),
+            ("p95 < 5ms, p99 < 1s", ","),
         ] {
             let wrong = parse(text, ALL).err().unwrap();
             assert_eq!(&text[wrong.start..wrong.start + wrong.length], part, "{text}");

@@ -1,7 +1,7 @@
 //! The judgement of a run that went to its end.
 
 use crate::stats::{LabelStats, Stats, thousands};
-use crate::verdict::{ALL, Conclusion, Statistic, Threshold, Verdict};
+use crate::verdict::{ALL, Conclusion, Operator, Statistic, Threshold, Verdict};
 
 /// What is judged.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +48,11 @@ pub fn judge(evidence: &Evidence<'_>, thresholds: &[Threshold]) -> Judgement {
 /// How many samples failed, as a reason says it.
 pub fn failures(stats: &Stats) -> String {
     let all = stats.all();
-    format!("{} of {} samples failed", thousands(all.failed), thousands(all.count))
+    let failed = format!("{} of {} samples failed", thousands(all.failed), thousands(all.count));
+    match all.skips() {
+        0 => failed,
+        skips => format!("{failed}, {} more were skipped", thousands(skips)),
+    }
 }
 
 fn weigh(threshold: &Threshold, all: &LabelStats, evidence: &Evidence<'_>) -> Judged {
@@ -83,7 +87,7 @@ fn unbounded_failures(stats: &Stats, judged: &[Judged]) -> Option<String> {
     let bounded = |label: &str| judged.iter().any(|one| one.threshold.covers_failures_of(label));
     let (label, figures) =
         stats.labels().find(|(label, figures)| figures.failed > 0 && !bounded(label))?;
-    if !judged.iter().any(|one| one.threshold.condition.statistic.bounds_failures()) {
+    if !judged.iter().any(|one| one.threshold.condition.limits_failures()) {
         return Some(failures(stats));
     }
     Some(format!(
@@ -94,20 +98,25 @@ fn unbounded_failures(stats: &Stats, judged: &[Judged]) -> Option<String> {
 }
 
 /// Where `all: error_rate` accepts failures and nothing is said of skips, these must keep the same
-/// limit: else most of a run could be skipped and leave it green.
+/// limit, and where nothing passed at all, nothing may have been skipped: else a run could be emptied
+/// by skips and be green.
 fn emptied_by_skips(all: &LabelStats, judged: &[Judged]) -> Option<String> {
     let conditions = || judged.iter().map(|one| &one.threshold.condition);
     if conditions().any(|condition| condition.statistic.bounds_skips()) {
         return None;
     }
     let skip_rate = all.skip_rate()?;
-    let exceeded = judged.iter().any(|one| {
-        let condition = &one.threshold.condition;
-        one.threshold.label == ALL
+    let nothing_passed = all.failed == all.count && all.skips() > 0;
+    let exceeded = nothing_passed
+        || judged.iter().any(|one| {
+            let condition = &one.threshold.condition;
+            one.threshold.label == ALL
             && condition.statistic == Statistic::ErrorRate
+            // Only an upper limit can be kept by skips.
+            && matches!(condition.operator, Operator::Below | Operator::AtMost)
             && condition.bound > 0.0
             && !condition.operator.holds(skip_rate, condition.bound)
-    });
+        });
     exceeded.then(|| {
         let skips = all.skips();
         let intended = thousands(all.count + skips);

@@ -33,6 +33,11 @@ impl Operator {
         (">", Self::Above),
     ];
 
+    /// Whether it keeps a value from growing.
+    pub(crate) fn is_upper_limit(self) -> bool {
+        matches!(self, Self::Below | Self::AtMost | Self::Equal)
+    }
+
     /// Whether `measured` stands so to `bound`.
     #[expect(clippy::float_cmp, reason = "the plan asks for equality")]
     pub fn holds(self, measured: f64, bound: f64) -> bool {
@@ -60,6 +65,13 @@ pub struct Condition {
     pub text: String,
 }
 
+impl Condition {
+    /// Whether it is an upper limit of failures.
+    pub(crate) fn limits_failures(&self) -> bool {
+        self.statistic.bounds_failures() && self.operator.is_upper_limit()
+    }
+}
+
 /// A condition on a label.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Threshold {
@@ -70,8 +82,8 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// Whether it says how many failures of `label` are acceptable.
+    /// Whether it says how many failures of `label` are acceptable: only an upper limit does.
     pub(crate) fn covers_failures_of(&self, label: &str) -> bool {
-        self.condition.statistic.bounds_failures() && (self.label == ALL || self.label == label)
+        self.condition.limits_failures() && (self.label == ALL || self.label == label)
     }
 }

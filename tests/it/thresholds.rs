@@ -105,3 +105,35 @@ fn refusals_are_accepted_only_where_the_plan_says_so() {
         assert!(last.contains(reason), "{thresholds}: {last}");
     }
 }
+
+#[test]
+fn figures_are_those_of_the_run() {
+    let finished = refused(
+        "  all: [failures == 2, skipped == 8, skip_rate == 40%, connections.peak == 2]
+  tick: [count == 6, ok.min > 1ms, first > 1ms, rate < 100/s, handshake.tcp.max > 0]",
+    );
+    // The last one is a figure of the run: the plan is refused, and nothing else was wrong with it.
+    assert_eq!(finished.exit_code, Some(2), "{}", finished.stderr);
+    assert_eq!(finished.stderr.matches("error:").count(), 1, "{}", finished.stderr);
+    let finished = refused(
+        "  all: [failures == 2, skipped == 8, skip_rate == 40%, connections.peak == 2]
+  tick: [count == 6, ok.min > 1ms, first > 1ms, rate < 100/s]
+  open: [error_rate == 50%, max > 0]",
+    );
+    assert_eq!(finished.exit_code, Some(0), "{}", finished.stderr);
+    let early = Env::new().run(
+        "
+defaults: { url: '${__P(target)}', read_timeout: 300ms }
+thresholds: { early: early > 0, silent: [unanswered == 1, failures == 1] }
+thread_groups:
+  - steps:
+      - open: { name: pushed, path: /push?hz=50 }
+      - pause: 200ms
+      - request_response: { name: early, send: hi }
+      - open: { name: mute, path: /silent }
+      - request_response: { name: silent, send: hi }
+",
+        &["--serve", "--no-progress"],
+    );
+    assert_eq!(early.exit_code, Some(0), "{}", early.stderr);
+}

@@ -66,13 +66,36 @@ fn a_threshold_on_a_label_without_samples_fails() {
 #[test]
 fn skips_must_keep_the_limit_of_the_error_rate() {
     let lenient = threshold("all", Statistic::ErrorRate, Operator::AtMost, 0.5);
-    assert_eq!(reason(&stats(11), std::slice::from_ref(&lenient)), "0 2 of 11 samples failed");
+    assert_eq!(
+        reason(&stats(11), std::slice::from_ref(&lenient)),
+        "0 2 of 11 samples failed, 11 more were skipped"
+    );
     assert_eq!(
         reason(&stats(12), std::slice::from_ref(&lenient)),
         "1 12 of 23 samples were never attempted"
     );
     let skips = threshold("say", Statistic::Skipped, Operator::Below, 100.0);
-    assert_eq!(reason(&stats(12), &[lenient, skips]), "0 2 of 11 samples failed");
+    let both = reason(&stats(12), &[lenient, skips]);
+    assert_eq!(both, "0 2 of 11 samples failed, 12 more were skipped");
+}
+
+#[test]
+fn a_lower_limit_accepts_no_failure_and_sets_no_limit_to_skips() {
+    let some = threshold("all", Statistic::Failures, Operator::AtLeast, 0.0);
+    assert_eq!(reason(&stats(0), &[some]), "1 2 of 11 samples failed");
+    let wanted = threshold("all", Statistic::ErrorRate, Operator::Above, 0.1);
+    let accepted = threshold("all", Statistic::Failures, Operator::AtMost, 9.0);
+    assert_eq!(reason(&stats(0), &[wanted, accepted]), "0 2 of 11 samples failed");
+}
+
+#[test]
+fn a_run_in_which_nothing_passed_may_not_have_skipped_anything() {
+    let mut refused = Stats::default();
+    row(&mut refused, "open", false);
+    let accepted = [threshold("open", Statistic::ErrorRate, Operator::AtMost, 1.0)];
+    assert_eq!(reason(&refused, &accepted), "0 1 of 1 samples failed");
+    refused.note(&Note::Skipped { label: "say", cause: Code::ConnectRefused });
+    assert_eq!(reason(&refused, &accepted), "1 1 of 2 samples were never attempted");
 }
 
 #[test]
