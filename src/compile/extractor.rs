@@ -2,7 +2,7 @@
 
 use crate::compile::compiler::Compiler;
 use crate::compile::reach::Reach;
-use crate::compile::source::pattern_source;
+use crate::compile::source::{on_one_line, pattern_source};
 use crate::compile::variables::is_variable_name;
 use crate::plan::{self, At, CommonExtractor, Path, Problem, RegexExtractor};
 use crate::program::{
@@ -283,7 +283,7 @@ fn source(kind: &ExtractorKind) -> String {
         }
         ExtractorKind::Header(name) => format!("header: {name}"),
     };
-    text.replace('\n', "\\n").replace('\r', "\\r")
+    on_one_line(&text)
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use crate::compile::swallow::swallowing;
 use crate::compile::warning::Warning;
 use crate::plan::{self, At, Common, Path, Problem};
 use crate::program::{
-    ByteSize, Close, Expect, InboxLimits, Open, PingKind, PingPong, RequestResponse, Sampler,
-    SamplerKind, Setting, SingleRead, SingleWrite, Template, WhenFull,
+    ByteSize, Close, Expect, InboxLimits, Open, Payload, PingKind, PingPong, RequestResponse,
+    Sampler, SamplerKind, Setting, SingleRead, SingleWrite, Template, WhenFull,
 };
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -192,6 +192,20 @@ impl Compiler<'_> {
         self.problems.iter().any(|problem| problem.path.last_key() == Some("url"))
     }
 
+    /// The payload of a step, which has a label of its own or shares that of its kind.
+    fn labelled_payload(
+        &mut self,
+        settings: &PayloadSettings<'_>,
+        named: bool,
+        place: &Place<'_>,
+    ) -> Option<Payload> {
+        let payload = self.payload(settings, &place.path);
+        if !named {
+            self.unnamed_payload(settings, place);
+        }
+        payload
+    }
+
     pub(super) fn request_response(
         &mut self,
         own: &plan::RequestResponse,
@@ -202,10 +216,7 @@ impl Compiler<'_> {
             send_json: own.send_json.as_ref(),
             send_hex: own.send_hex.as_ref(),
         };
-        let payload = self.payload(&settings, &place.path);
-        if own.name.is_none() {
-            self.unnamed_payload(&settings, place);
-        }
+        let payload = self.labelled_payload(&settings, own.name.is_some(), place);
         let mut expect = place.scope.expect.clone();
         if let Some(own) = &own.expect {
             replace(&mut expect, self.setting(own, &place.path.key("expect")));
@@ -224,10 +235,7 @@ impl Compiler<'_> {
             send_json: own.send_json.as_ref(),
             send_hex: own.send_hex.as_ref(),
         };
-        let payload = self.payload(&settings, &place.path);
-        if own.name.is_none() {
-            self.unnamed_payload(&settings, place);
-        }
+        let payload = self.labelled_payload(&settings, own.name.is_some(), place);
         Some(SamplerKind::SingleWrite(SingleWrite { payload: payload? }))
     }
 

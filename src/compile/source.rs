@@ -37,6 +37,11 @@ pub(super) fn source(check: &Check) -> String {
         Check::AnyOf(checks) => format!("any_of: {}", list(checks)),
         Check::AllOf(checks) => format!("all_of: {}", list(checks)),
     };
+    on_one_line(&text)
+}
+
+/// The text with its line breaks written out.
+pub(super) fn on_one_line(text: &str) -> String {
     text.replace('\n', "\\n").replace('\r', "\\r")
 }
 

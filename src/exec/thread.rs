@@ -248,28 +248,7 @@ impl<'p> Thread<'p> {
                 Flow::Go
             }
             Execution::Row(mut outcome) => {
-                if outcome.failure.is_none() {
-                    let assertions = &sampler.assertions;
-                    outcome.fail_assertion(assertion::first_failure(
-                        &mut self.scope,
-                        assertions,
-                        &outcome,
-                    ));
-                }
-                match outcome.failure {
-                    None if outcome.code == Code::NoMessage => {
-                        extractor::lose(&mut self.scope, &sampler.extractors, Code::NotExtracted);
-                    }
-                    None => outcome.fail_assertion(extractor::extract(
-                        &mut self.scope,
-                        &sampler.extractors,
-                        &outcome,
-                    )),
-                    Some(_) => {
-                        let cause = cause_of(outcome.code);
-                        extractor::lose(&mut self.scope, &sampler.extractors, cause);
-                    }
-                }
+                self.judge(sampler, &mut outcome);
                 self.emit(&label, &mut outcome, opening);
                 if outcome.failure.is_some() {
                     self.on_error(sampler.on_error, &label)
@@ -277,6 +256,23 @@ impl<'p> Thread<'p> {
                     Flow::Go
                 }
             }
+        }
+    }
+
+    /// What assertions and extractors make of a sample, in this order.
+    fn judge(&mut self, sampler: &Sampler, outcome: &mut Outcome) {
+        let (scope, extractors) = (&mut self.scope, &sampler.extractors);
+        if outcome.failure.is_none() {
+            let failure = assertion::first_failure(scope, &sampler.assertions, outcome);
+            outcome.fail_assertion(failure);
+        }
+        if outcome.failure.is_some() {
+            extractor::lose(scope, extractors, cause_of(outcome.code));
+        } else if outcome.code == Code::NoMessage {
+            extractor::lose(scope, extractors, Code::NotExtracted);
+        } else {
+            let failure = extractor::extract(scope, extractors, outcome);
+            outcome.fail_assertion(failure);
         }
     }
 

@@ -91,7 +91,7 @@ impl WorkerSink for WorkerRecorder {
     fn sample(&mut self, sample: &Sample<'_>) {
         self.stats.sample(sample);
         self.recent.record(sample);
-        // Writing to memory does not fail, and 17 fields are 17 fields.
+        // It writes to memory, which does not fail.
         self.rows.row(sample).ok();
         self.unflushed += 1;
         if self.unflushed >= BATCH_ROWS {

@@ -99,6 +99,32 @@ impl<'a> Job<'a> {
         Failure::new(Code::ReadTimeout, format!("{what}{more}"), what)
     }
 
+    /// The failure of a wait for an answer; `what` says what did not come in time.
+    pub(crate) fn no_answer(&mut self, ended: Ended, what: &str) -> Failure {
+        match ended {
+            Ended::TimedOut => self.timed_out(what),
+            Ended::Done => self.slot().meet_loss(),
+            Ended::Cut | Ended::Interrupted => interrupted(),
+        }
+    }
+
+    /// Sends one frame that nothing answers: what came of it is the whole sample.
+    pub(crate) async fn send_only(
+        &mut self,
+        opcode: Opcode,
+        payload: &[u8],
+        write_timeout: Duration,
+    ) -> Execution {
+        let mut outcome = self.outcome();
+        let sent = self.send(&mut outcome, opcode, payload, &mut ReadOn, write_timeout).await;
+        outcome.end = clock::now();
+        let end = outcome.end;
+        Execution::Row(match sent {
+            Ok(()) => outcome,
+            Err(failure) => outcome.failed(failure, end),
+        })
+    }
+
     /// Reads what is in the socket already, so that it cannot pass for an answer to what is sent
     /// next. A peer that sends without end is followed only as far as the socket can have held.
     pub(crate) async fn catch_up(&mut self, at_most: Duration) {

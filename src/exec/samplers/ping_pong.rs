@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use crate::clock;
 use crate::exec::outcome::{Execution, Failure};
-use crate::exec::samplers::job::{Job, interrupted};
-use crate::exec::samplers::take::{Came, ReadOn};
-use crate::exec::wait::{AtEnd, Ended};
+use crate::exec::samplers::job::Job;
+use crate::exec::samplers::take::Came;
+use crate::exec::wait::AtEnd;
 use crate::program::{self, PingKind};
 use crate::sample::Code;
 use crate::ws::{Frame, Message, Observer, Opcode};
@@ -31,18 +31,10 @@ pub(crate) async fn run(job: &mut Job<'_>, spec: &program::PingPong) -> Result<E
             format!("the payload has {} bytes, and a ping carries at most 125", payload.len());
         return Err(Failure::new(Code::BadValue, text, "a payload is longer than 125 bytes"));
     }
-    let mut outcome = job.outcome();
     if kind == PingKind::Pong {
-        let sent = job
-            .send(&mut outcome, Opcode::Pong, payload.as_bytes(), &mut ReadOn, write_timeout)
-            .await;
-        outcome.end = clock::now();
-        let end = outcome.end;
-        return Ok(Execution::Row(match sent {
-            Ok(()) => outcome,
-            Err(failure) => outcome.failed(failure, end),
-        }));
+        return Ok(job.send_only(Opcode::Pong, payload.as_bytes(), write_timeout).await);
     }
+    let mut outcome = job.outcome();
     job.exchange(&mut outcome);
     let mut pong = AwaitPong { payload: payload.as_bytes(), came: None };
     let sent =
@@ -62,11 +54,7 @@ pub(crate) async fn run(job: &mut Job<'_>, spec: &program::PingPong) -> Result<E
         return Ok(Execution::Row(outcome));
     }
     let end = clock::now();
-    let failure = match ended {
-        Ended::TimedOut => job.timed_out("no pong came within `read_timeout`"),
-        Ended::Done => job.slot().meet_loss(),
-        Ended::Cut | Ended::Interrupted => interrupted(),
-    };
+    let failure = job.no_answer(ended, "no pong came within `read_timeout`");
     Ok(Execution::Row(outcome.failed(failure, end)))
 }
 

@@ -3,7 +3,7 @@
 use crate::clock;
 use crate::exec::filter::Filters;
 use crate::exec::outcome::{Execution, Failure, Outcome};
-use crate::exec::samplers::job::{Job, interrupted};
+use crate::exec::samplers::job::Job;
 use crate::exec::samplers::payload;
 use crate::exec::samplers::take::{self, Take};
 use crate::exec::wait::{AtEnd, Ended};
@@ -66,10 +66,6 @@ fn unanswered(job: &mut Job<'_>, outcome: Outcome, ended: Ended) -> Outcome {
     let end = clock::now();
     job.note(&Note::Unanswered { label: job.label });
     job.slot().out_of_sync = true;
-    let failure = match ended {
-        Ended::TimedOut => job.timed_out("no reply came within `read_timeout`"),
-        Ended::Done => job.slot().meet_loss(),
-        Ended::Cut | Ended::Interrupted => interrupted(),
-    };
+    let failure = job.no_answer(ended, "no reply came within `read_timeout`");
     outcome.failed(failure, end)
 }
