@@ -123,13 +123,12 @@ fn read(text: &str, unit: TimeUnit) -> Option<SystemTime> {
         TimeUnit::Microseconds => 1_000,
         TimeUnit::Nanoseconds => 1,
     };
-    let since = match text.parse::<u64>() {
-        Ok(whole) => Duration::from_nanos(whole.checked_mul(factor)?),
-        Err(_) => {
-            #[expect(clippy::cast_precision_loss, reason = "a unit is exact as f64")]
-            let seconds = text.parse::<f64>().ok()? * (factor as f64 / 1e9);
-            Duration::try_from_secs_f64(seconds).ok()?
-        }
+    let since = if let Ok(whole) = text.parse::<u64>() {
+        Duration::from_nanos(whole.checked_mul(factor)?)
+    } else {
+        #[expect(clippy::cast_precision_loss, reason = "a unit is exact as f64")]
+        let seconds = text.parse::<f64>().ok()? * (factor as f64 / 1e9);
+        Duration::try_from_secs_f64(seconds).ok()?
     };
     UNIX_EPOCH.checked_add(since)
 }
