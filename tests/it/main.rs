@@ -2,6 +2,7 @@
 
 mod bad_peers;
 mod check;
+mod codec;
 mod extract;
 mod jmeter;
 mod layers;
