@@ -11,8 +11,9 @@ use crate::compile::swallow::swallowing;
 use crate::compile::warning::Warning;
 use crate::plan::{self, At, Common, Path, Problem};
 use crate::program::{
-    ByteSize, Close, Expect, InboxLimits, Open, Payload, PingKind, PingPong, RequestResponse,
-    Sampler, SamplerKind, Setting, SingleRead, SingleWrite, Template, WhenFull,
+    ByteSize, Close, Expect, InboxLimits, LateReplies, Open, Payload, PingKind, PingPong,
+    RequestResponse, Sampler, SamplerKind, Setting, SingleRead, SingleWrite, Template, Unmatched,
+    WhenFull,
 };
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -222,7 +223,13 @@ impl Compiler<'_> {
             replace(&mut expect, self.setting(own, &place.path.key("expect")));
         }
         let expect = expect.unwrap_or(Setting::Fixed(Expect::Same));
-        Some(SamplerKind::RequestResponse(RequestResponse { payload: payload?, expect }))
+        Some(SamplerKind::RequestResponse(RequestResponse {
+            payload: payload?,
+            expect,
+            reply: None,
+            late_replies: Setting::Fixed(LateReplies::Skip),
+            unmatched: Setting::Fixed(Unmatched::Keep),
+        }))
     }
 
     pub(super) fn single_write(
@@ -260,6 +267,9 @@ impl Compiler<'_> {
         SamplerKind::SingleRead(SingleRead {
             expect: expect.unwrap_or(Setting::Fixed(Expect::Any)),
             optional: optional.unwrap_or(Setting::Fixed(false)),
+            reply: None,
+            late_replies: Setting::Fixed(LateReplies::Skip),
+            unmatched: Setting::Fixed(Unmatched::Keep),
         })
     }
 

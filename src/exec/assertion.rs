@@ -21,7 +21,7 @@ pub(crate) fn first_failure(
     }
     let head = outcome.head.as_deref().unwrap_or_default();
     let took = outcome.end.saturating_duration_since(outcome.start);
-    let mut subject = Subject::sample(outcome.message.as_ref(), took, outcome.code, head);
+    let subject = Subject::sample(outcome.message.as_ref(), took, outcome.code, head);
     assertions.iter().find_map(|assertion| match check::ready(scope, &assertion.check) {
         Err(failure) => Some(failure),
         Ok(ready) if subject.holds(&ready) => None,

@@ -38,6 +38,8 @@ pub(crate) enum Ready<'p> {
     Duration(Duration),
     Code(u16),
     Header(&'p str, ReadyHeader<'p>),
+    /// The first group of the pattern, or all of it, is the text somewhere in the message.
+    Captured(&'p Regex, String),
     Not(Box<Self>),
     AnyOf(Vec<Self>),
     AllOf(Vec<Self>),

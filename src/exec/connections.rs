@@ -6,12 +6,13 @@ use std::time::Instant;
 
 use tokio::task::spawn_local;
 
+use crate::exec::attribution::{Attribution, Late};
 use crate::exec::outcome::Failure;
 use crate::exec::stop::Level;
 use crate::exec::timer::Timer;
 use crate::exec::worker::{WakerSlot, Worker};
 use crate::sample::{Code, Note};
-use crate::ws::{Connection, KeepAll, Loss, Observer, Violation, linger};
+use crate::ws::{Connection, Frame, KeepAll, Loss, Message, Observer, Violation, linger};
 
 /// Names one of a thread's connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub(crate) struct SlotId(usize);
 /// A connection by name. With neither a connection nor a loss it was never opened, or was closed by
 /// a `close` step; with a loss it is lost, and the connection keeps what arrived before.
 #[derive(Debug, Default)]
-pub(crate) struct Slot {
+pub(crate) struct Slot<'p> {
     name: String,
     /// Where it was opened to, without secrets.
     pub(crate) url: Option<Rc<str>>,
@@ -28,8 +29,8 @@ pub(crate) struct Slot {
     loss: Option<Met>,
     /// Whether a sampler has exchanged something over it.
     pub(crate) exchanged: bool,
-    /// Whether a request went unanswered, so that its late reply could pass for another's.
-    pub(crate) out_of_sync: bool,
+    /// Requests that went unanswered, whose late replies could pass for others'.
+    pub(crate) attribution: Option<Box<Attribution<'p>>>,
 }
 
 /// A loss, and whether a sampler has failed with it.
@@ -50,16 +51,16 @@ pub(crate) enum Admission {
 }
 
 /// All connections of one virtual thread.
-pub(crate) struct Connections {
+pub(crate) struct Connections<'p> {
     pub(crate) worker: Rc<Worker>,
-    slots: Vec<Slot>,
+    slots: Vec<Slot<'p>>,
     pub(crate) timer: Timer,
     pub(crate) waker: WakerSlot,
     /// When the group's duration is over.
     pub(crate) end: Option<Instant>,
 }
 
-impl Connections {
+impl<'p> Connections<'p> {
     pub(crate) fn new(worker: Rc<Worker>, end: Option<Instant>) -> Self {
         let waker = worker.register();
         Self { worker, slots: Vec::new(), timer: Timer::default(), waker, end }
@@ -71,11 +72,11 @@ impl Connections {
         find_or_make(&mut self.slots, name)
     }
 
-    pub(crate) fn get(&self, id: SlotId) -> &Slot {
+    pub(crate) fn get(&self, id: SlotId) -> &Slot<'p> {
         &self.slots[id.0]
     }
 
-    pub(crate) fn get_mut(&mut self, id: SlotId) -> &mut Slot {
+    pub(crate) fn get_mut(&mut self, id: SlotId) -> &mut Slot<'p> {
         &mut self.slots[id.0]
     }
 
@@ -92,14 +93,20 @@ impl Connections {
         let Self { worker, slots, .. } = self;
         let mut buffer = worker.read_buffer.borrow_mut();
         for (index, slot) in slots.iter_mut().enumerate() {
-            let Slot { connection: Some(connection), loss: loss @ None, .. } = slot else {
+            let Slot { connection: Some(connection), loss: loss @ None, attribution, .. } = slot
+            else {
                 continue;
             };
-            match &mut target {
-                Some((SlotId(target), observer)) if *target == index => {
-                    connection.poll_pump(context, &mut buffer, *observer);
+            let observer: &mut dyn Observer = match &mut target {
+                Some((SlotId(target), observer)) if *target == index => *observer,
+                _ => &mut KeepAll,
+            };
+            match attribution {
+                None => connection.poll_pump(context, &mut buffer, observer),
+                Some(attribution) => {
+                    let mut sorting = SortOutLate { attribution, worker, observer };
+                    connection.poll_pump(context, &mut buffer, &mut sorting);
                 }
-                _ => connection.poll_pump(context, &mut buffer, &mut KeepAll),
             }
             let dropped = connection.inbox().take_dropped();
             if dropped > 0 {
@@ -161,17 +168,19 @@ impl Connections {
             }
         }
         slot.connection = None;
-        slot.out_of_sync = false;
+        if let Some(attribution) = slot.attribution.take() {
+            attribution.labels().for_each(|label| worker.note(&Note::Unanswered { label }));
+        }
     }
 }
 
-impl Drop for Connections {
+impl Drop for Connections<'_> {
     fn drop(&mut self) {
         self.worker.forget(&self.waker);
     }
 }
 
-impl Slot {
+impl Slot<'_> {
     /// The loss as a failure of the sampler that meets it now.
     pub(crate) fn meet_loss(&mut self) -> Failure {
         match &mut self.loss {
@@ -180,6 +189,13 @@ impl Slot {
                 failure.clone()
             }
             None => Failure::plain(Code::Disconnected, "the connection is gone"),
+        }
+    }
+
+    /// No sampler waits for a message any more.
+    pub(crate) fn waits_no_more(&mut self) {
+        if let Some(attribution) = &mut self.attribution {
+            attribution.waiting = None;
         }
     }
 
@@ -208,7 +224,35 @@ impl Slot {
     }
 }
 
-fn find_or_make(slots: &mut Vec<Slot>, name: &str) -> SlotId {
+/// The observer of a connection with unanswered requests: late replies go no further.
+struct SortOutLate<'s, 'p> {
+    attribution: &'s mut Attribution<'p>,
+    worker: &'s Worker,
+    observer: &'s mut dyn Observer,
+}
+
+impl Observer for SortOutLate<'_, '_> {
+    fn is_waiting(&self) -> bool {
+        self.observer.is_waiting()
+    }
+
+    fn message(&mut self, message: Message) -> Option<Message> {
+        match self.attribution.claim(&message) {
+            None => return self.observer.message(message),
+            Some(Late::OfForgotten) => {}
+            Some(Late::Of(label, round_trip)) => {
+                self.worker.note(&Note::Late { label: &label, round_trip });
+            }
+        }
+        None
+    }
+
+    fn control(&mut self, frame: &Frame, arrived: Instant) {
+        self.observer.control(frame, arrived);
+    }
+}
+
+fn find_or_make(slots: &mut Vec<Slot<'_>>, name: &str) -> SlotId {
     if let Some(found) = slots.iter().position(|slot| slot.name == name) {
         return SlotId(found);
     }

@@ -7,7 +7,6 @@
 //! `optional` is just undefined then, and one with a `default` has that.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
 use std::sync::Arc;
 
 use jsonpath_rust::query::{QueryRef, js_path_process};
@@ -22,6 +21,7 @@ use crate::exec::judge::plain_text;
 use crate::exec::outcome::{Failure, Outcome};
 use crate::program::{Extractor, ExtractorKind, Member, Piece, Which};
 use crate::sample::Code;
+use crate::ws::Message;
 
 /// So many characters of a message are shown where nothing was found in it.
 const SHOWN: usize = 100;
@@ -49,7 +49,7 @@ pub(crate) fn extract(
     outcome: &Outcome,
 ) -> Option<Failure> {
     let mut first = None;
-    let received = Received { outcome, json: OnceCell::new() };
+    let received = Received { outcome };
     for extractor in extractors {
         if let Err(failure) = extract_one(scope, extractor, &received) {
             first.get_or_insert(failure);
@@ -58,10 +58,9 @@ pub(crate) fn extract(
     first
 }
 
-/// What extractors look at; a message is parsed as JSON at most once.
+/// What extractors look at.
 struct Received<'o> {
     outcome: &'o Outcome,
-    json: OnceCell<Result<Value, String>>,
 }
 
 impl Received<'_> {
@@ -71,10 +70,8 @@ impl Received<'_> {
         message.map_or(Cow::Borrowed(""), |message| String::from_utf8_lossy(&message.payload))
     }
 
-    fn json(&self) -> Result<&Value, &String> {
-        let payload = self.outcome.message.as_ref().map_or(&[][..], |message| &message.payload);
-        let parse = || serde_json::from_slice(payload).map_err(|error| error.to_string());
-        self.json.get_or_init(parse).as_ref()
+    fn json(&self) -> Result<&Value, &str> {
+        self.outcome.message.as_ref().map_or(Err("there is no message"), Message::json)
     }
 }
 
@@ -204,7 +201,7 @@ fn find(
 ) -> Result<Vec<Hit>, Trouble> {
     match kind {
         ExtractorKind::Json(path) => {
-            let json = received.json().map_err(|error| Trouble::NotJson(error.clone()))?;
+            let json = received.json().map_err(|error| Trouble::NotJson(error.to_owned()))?;
             let found = js_path_process(&path.query, json).unwrap_or_default();
             Ok(found
                 .into_iter()

@@ -7,7 +7,7 @@ use crate::exec::outcome::Failure;
 use crate::exec::worker::Worker;
 use crate::program::Filter;
 use crate::sample::Note;
-use crate::ws::{Connection, Message};
+use crate::ws::{Connection, Fate, Message};
 
 /// The filters of one execution of a sampler. Without any, nothing is allocated or looked at.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl<'p> Filters<'p> {
         if self.filters.is_empty() {
             return false;
         }
-        let mut subject = Subject::message(message);
+        let subject = Subject::message(message);
         let hit = self.filters.iter_mut().find(|(_, check, _)| subject.holds(check));
         let Some((_, _, count)) = hit else { return false };
         *count += 1;
@@ -41,7 +41,10 @@ impl<'p> Filters<'p> {
     /// Discards what waits unread.
     pub(crate) fn sweep(&mut self, connection: &mut Connection) {
         if !self.filters.is_empty() {
-            connection.inbox().retain(|message| !self.discard(message));
+            let discard = |message: &Message| {
+                if self.discard(message) { Fate::Drop } else { Fate::Keep }
+            };
+            connection.inbox().sift(discard);
         }
     }
 

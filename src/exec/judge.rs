@@ -15,14 +15,13 @@ use crate::ws::{Message, MessageKind, header_values};
 /// So many bytes of a binary message are shown.
 const SHOWN_BYTES: usize = 16;
 
-/// What checks look at; a message is parsed as JSON at most once.
-#[derive(Debug)]
+/// What checks look at.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject<'o> {
     message: Option<&'o Message>,
     took: Duration,
     code: Code,
     head: &'o [u8],
-    json: Option<Result<Value, String>>,
 }
 
 impl<'o> Subject<'o> {
@@ -33,7 +32,7 @@ impl<'o> Subject<'o> {
         code: Code,
         head: &'o [u8],
     ) -> Self {
-        Self { message, took, code, head, json: None }
+        Self { message, took, code, head }
     }
 
     /// A message that has just arrived.
@@ -42,7 +41,7 @@ impl<'o> Subject<'o> {
     }
 
     /// Whether the check holds.
-    pub(crate) fn holds(&mut self, check: &Ready<'_>) -> bool {
+    pub(crate) fn holds(&self, check: &Ready<'_>) -> bool {
         match check {
             Ready::Text(place, part) => self.text().is_some_and(|text| place.holds(text, part)),
             Ready::Pattern(regex) => self.text().is_some_and(|text| regex.is_match(text)),
@@ -68,6 +67,9 @@ impl<'o> Subject<'o> {
                     ReadyHeader::Regex(regex) => regex.is_match(value),
                 })
             }
+            Ready::Captured(regex, value) => self.text().is_some_and(|text| {
+                regex.captures_iter(text).any(|found| captured(&found) == value)
+            }),
             Ready::Not(inner) => !self.holds(inner),
             Ready::AnyOf(checks) => checks.iter().any(|check| self.holds(check)),
             Ready::AllOf(checks) => checks.iter().all(|check| self.holds(check)),
@@ -75,7 +77,7 @@ impl<'o> Subject<'o> {
     }
 
     /// What to say of a check that does not hold; where `wanted` is false, of one that does.
-    pub(crate) fn explain(&mut self, check: &Ready<'_>, wanted: bool) -> String {
+    pub(crate) fn explain(&self, check: &Ready<'_>, wanted: bool) -> String {
         let not = if wanted { "" } else { "not " };
         let expected =
             |verb: &str, part: &str| format!("Test failed: text expected {not}to {verb} /{part}/");
@@ -108,6 +110,9 @@ impl<'o> Subject<'o> {
                 format!("Test failed: code expected {not}to equal /{code}/, found /{}/", self.code)
             }
             Ready::Header(name, test) => self.explain_header(name, test, not),
+            Ready::Captured(regex, value) => {
+                format!("/{}/ expected {not}to find /{value}/", regex.as_str())
+            }
             Ready::Not(inner) => self.explain(inner, !wanted),
             Ready::AnyOf(checks) if wanted => {
                 let all: Vec<String> =
@@ -136,7 +141,7 @@ impl<'o> Subject<'o> {
         format!("Test failed: headers `{name}` expected {not}to {wanted}, found {found}")
     }
 
-    fn json_holds(&mut self, path: &JsonPath, test: &ReadyJson<'_>) -> bool {
+    fn json_holds(&self, path: &JsonPath, test: &ReadyJson<'_>) -> bool {
         let Ok(json) = self.json() else { return false };
         let found = found(path, json);
         match test {
@@ -149,7 +154,7 @@ impl<'o> Subject<'o> {
         }
     }
 
-    fn explain_json(&mut self, path: &JsonPath, test: &ReadyJson<'_>, not: &str) -> String {
+    fn explain_json(&self, path: &JsonPath, test: &ReadyJson<'_>, not: &str) -> String {
         let at = &path.text;
         let json = match self.json() {
             Ok(json) => json,
@@ -197,15 +202,8 @@ impl<'o> Subject<'o> {
         self.message.map_or(0, |message| message.payload.len() as u64)
     }
 
-    fn json(&mut self) -> Result<&Value, &str> {
-        let message = self.message;
-        let parse = || match message {
-            None => Err("there is none".to_owned()),
-            Some(Message { payload, .. }) => {
-                serde_json::from_slice(payload).map_err(|error| error.to_string())
-            }
-        };
-        self.json.get_or_insert_with(parse).as_ref().map_err(String::as_str)
+    fn json(&self) -> Result<&'o Value, &'o str> {
+        self.message.map_or(Err("there is none"), Message::json)
     }
 
     /// The message for a failure's text.
@@ -229,6 +227,15 @@ fn hex_holds(bytes: &[u8], at: Option<u64>, place: Where, part: &[u8]) -> bool {
         (Where::Anywhere, None) => {
             part.is_empty() || bytes.windows(part.len()).any(|window| window == part)
         }
+    }
+}
+
+/// A message as a failure shows it, cut after so many characters.
+pub(crate) fn shown(message: &Message, most: usize, out: &mut String) {
+    let text = Subject::message(message).shown();
+    out.extend(text.chars().take(most));
+    if text.chars().nth(most).is_some() {
+        out.push('…');
     }
 }
 
@@ -281,6 +288,16 @@ fn found<'v>(path: &JsonPath, json: &'v Value) -> Vec<&'v Value> {
         .unwrap_or_default()
 }
 
+/// The first value that the path finds.
+pub(crate) fn first_value<'v>(path: &JsonPath, json: &'v Value) -> Option<&'v Value> {
+    found(path, json).first().copied()
+}
+
+/// What the pattern's first group matched, or all of it if it has none.
+pub(crate) fn captured<'t>(found: &regex::Captures<'t>) -> &'t str {
+    found.get(1).or_else(|| found.get(0)).map_or("", |group| group.as_str())
+}
+
 /// A JSON value as text: a string without its quotes.
 pub(crate) fn plain_text(value: &Value) -> Cow<'_, str> {
     match value {
@@ -313,7 +330,7 @@ mod tests {
 
     fn message(kind: MessageKind, payload: &[u8]) -> Message {
         let now = clock::now();
-        Message { kind, payload: payload.to_vec(), wire_length: 9, first_byte: now, arrived: now }
+        Message::new(kind, payload.to_vec(), 9, now, now)
     }
 
     fn text(place: Where, part: &str) -> Ready<'_> {
@@ -350,7 +367,7 @@ mod tests {
     #[test]
     fn a_group_of_checks_says_which_one_is_to_blame() {
         let hello = message(MessageKind::Text, b"hello");
-        let mut subject = Subject::message(&hello);
+        let subject = Subject::message(&hello);
         let all = Ready::AllOf(vec![text(Where::Start, "h"), text(Where::End, "x")]);
         assert_eq!(subject.explain(&all, true), "Test failed: text expected to end with /x/");
         let any = Ready::AnyOf(vec![text(Where::Start, "a"), text(Where::End, "o")]);

@@ -7,6 +7,7 @@
 //! its connections are pumped: bytes read, pings and closes answered, arrivals stamped.
 
 mod assertion;
+mod attribution;
 mod check;
 mod connections;
 mod cursor;
@@ -16,6 +17,7 @@ mod extractor;
 mod filter;
 mod functions;
 mod judge;
+mod matcher;
 mod outcome;
 mod row;
 mod samplers;

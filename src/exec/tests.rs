@@ -92,7 +92,13 @@ fn open(address: SocketAddr) -> Step {
 
 fn ask() -> Step {
     let payload = Payload::FixedText("hello".to_owned());
-    let request = RequestResponse { payload, expect: Setting::Fixed(Expect::Same) };
+    let request = RequestResponse {
+        payload,
+        expect: Setting::Fixed(Expect::Same),
+        reply: None,
+        late_replies: Setting::Fixed(LateReplies::Skip),
+        unmatched: Setting::Fixed(Unmatched::Keep),
+    };
     sampler("ask", SamplerKind::RequestResponse(request))
 }
 

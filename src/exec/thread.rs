@@ -40,7 +40,7 @@ enum Flow {
 /// A virtual thread.
 pub(crate) struct Thread<'p> {
     pub(crate) scope: Scope,
-    pub(crate) connections: Connections,
+    pub(crate) connections: Connections<'p>,
     worker: Rc<Worker>,
     group: &'p Group,
     name: String,

@@ -32,7 +32,7 @@ pub(crate) enum AtEnd {
     Finish,
 }
 
-impl Connections {
+impl<'p> Connections<'p> {
     /// Whether no new step may start.
     pub(crate) fn is_over(&self) -> bool {
         self.worker.level() != Level::Run || self.end.is_some_and(|end| clock::now() >= end)
@@ -45,7 +45,7 @@ impl Connections {
         observer: &mut O,
         deadline: Instant,
         at_end: AtEnd,
-        mut done: impl FnMut(&mut Slot, &mut O) -> bool,
+        mut done: impl FnMut(&mut Slot<'p>, &mut O) -> bool,
     ) -> Ended {
         poll_fn(|context| {
             self.poll_pump(context, Some((id, observer)));
@@ -64,7 +64,7 @@ impl Connections {
         observer: &mut O,
         deadline: Instant,
     ) -> Ended {
-        let is_flushed = |slot: &mut Slot, _: &mut O| {
+        let is_flushed = |slot: &mut Slot<'p>, _: &mut O| {
             !slot.is_open() || slot.connection.as_ref().is_some_and(|one| one.is_flushed())
         };
         if is_flushed(self.get_mut(id), observer) {

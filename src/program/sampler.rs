@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use crate::program::{Assertion, ByteSize, Extractor, Filter, Setting, Template, VariableId};
+use crate::program::{
+    Assertion, ByteSize, Extractor, Filter, LateReplies, Reply, Setting, Template, Unmatched,
+    VariableId,
+};
 
 /// One sampler: what all kinds share, and its kind.
 #[derive(Debug)]
@@ -118,6 +121,12 @@ pub struct RequestResponse {
     pub payload: Payload,
     /// What the reply must be.
     pub expect: Setting<Expect>,
+    /// Which message is the reply; `None` for the next one.
+    pub reply: Option<Reply>,
+    /// What happens where a late reply could pass for a fresh one.
+    pub late_replies: Setting<LateReplies>,
+    /// What becomes of messages that are not the reply.
+    pub unmatched: Setting<Unmatched>,
 }
 
 /// `single_write`.
@@ -134,6 +143,12 @@ pub struct SingleRead {
     pub expect: Setting<Expect>,
     /// Whether nothing is fine too.
     pub optional: Setting<bool>,
+    /// Which message is read; `None` for the next one.
+    pub reply: Option<Reply>,
+    /// What happens where a late reply could pass for what is read.
+    pub late_replies: Setting<LateReplies>,
+    /// What becomes of messages that are passed over.
+    pub unmatched: Setting<Unmatched>,
 }
 
 /// `ping_pong`.

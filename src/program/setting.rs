@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::program::{Expect, MessageType, PingKind, Template, Times};
+use crate::program::{Expect, LateReplies, MessageType, PingKind, Template, Times, Unmatched};
 
 /// A value of a step: fixed, or text with `${…}` that is evaluated at each execution.
 #[derive(Debug, Clone, PartialEq)]
@@ -193,6 +193,18 @@ impl FromText for Expect {
                 ("any", Self::Any),
             ],
         )
+    }
+}
+
+impl FromText for LateReplies {
+    fn from_text(text: &str) -> Result<Self, BadValue> {
+        word(text, &[("skip", Self::Skip), ("discard", Self::Discard), ("accept", Self::Accept)])
+    }
+}
+
+impl FromText for Unmatched {
+    fn from_text(text: &str) -> Result<Self, BadValue> {
+        word(text, &[("keep", Self::Keep), ("drop", Self::Drop)])
     }
 }
 

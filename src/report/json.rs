@@ -105,6 +105,11 @@ struct Label {
     skipped: u64,
     /// Replies that came after their request had failed, and were told apart.
     late: u64,
+    /// Their round trips; absent where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    late_times: Option<Figures>,
+    /// Messages that fitted no matcher and that no step could read.
+    unmatched: u64,
     early: u64,
     unanswered: u64,
     /// Messages that filters discarded.
@@ -237,7 +242,9 @@ fn label(label: &LabelStats) -> Label {
         failed: label.failed,
         error_rate: label.error_rate(),
         skipped: label.skips(),
-        late: 0,
+        late: label.late(),
+        late_times: label.late.as_deref().map(figures),
+        unmatched: label.unmatched,
         early: label.early,
         unanswered: label.unanswered,
         filtered: label.filtered.iter().map(|(_, count)| count).sum(),

@@ -198,13 +198,19 @@ fn skipped(out: &mut String, stats: &Stats) {
 /// What is worth a word and has no row.
 fn asides(out: &mut String, stats: &Stats) {
     let sum = |figure: fn(&LabelStats) -> u64| stats.labels().map(|(_, label)| figure(label)).sum();
-    let figures: [(&str, u64, &str); 3] = [
+    late(out, stats);
+    let figures: [(&str, u64, &str); 4] = [
         (
             "early",
             sum(|label| label.early),
             "messages came before their request was sent, and were not taken for replies",
         ),
         ("unanswered", sum(|label| label.unanswered), "requests got no reply"),
+        (
+            "unmatched",
+            sum(|label| label.unmatched),
+            "messages fitted no `reply` or `correlate`, and no step reads them",
+        ),
         ("cut", sum(|label| label.cut), "reads ended with the run, without a row"),
     ];
     for (name, figure, meaning) in figures {
@@ -235,6 +241,21 @@ fn asides(out: &mut String, stats: &Stats) {
             "labels",
             &format!("more than 1,000; the further ones are counted as `{OTHER_LABELS}`"),
         );
+    }
+}
+
+/// Late replies with their true round trips.
+fn late(out: &mut String, stats: &Stats) {
+    let mut all = Times::default();
+    stats.labels().filter_map(|(_, label)| label.late.as_deref()).for_each(|late| all.merge(late));
+    if all.count() > 0 {
+        let text = format!(
+            "{} replies came after their request had failed: p50 {}, max {}",
+            thousands(all.count()),
+            time(all.percentile(50.0)),
+            time(all.max()),
+        );
+        line(out, "late", &text);
     }
 }
 

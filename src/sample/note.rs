@@ -57,6 +57,20 @@ pub enum Note<'a> {
         /// How many.
         count: u64,
     },
+    /// A reply that came after its request had failed, and was told apart.
+    Late {
+        /// The request's label.
+        label: &'a str,
+        /// From the request's first byte to the reply's last.
+        round_trip: Duration,
+    },
+    /// Messages that fitted no matcher and that no step could read.
+    Unmatched {
+        /// The label of the sampler that passed them over.
+        label: &'a str,
+        /// How many.
+        count: u64,
+    },
     /// A request whose reply never came.
     Unanswered {
         /// The request's label.

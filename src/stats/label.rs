@@ -39,6 +39,10 @@ pub struct LabelStats {
     pub failed: u64,
     /// Executions without a row because an earlier sampler failed, by its code.
     pub skipped: HashMap<Code, u64>,
+    /// Round trips of replies that came after their request had failed, and were told apart.
+    pub late: Option<Box<Times>>,
+    /// Messages that fitted no matcher and that no step could read.
+    pub unmatched: u64,
     /// Messages that arrived before their request was written.
     pub early: u64,
     /// Requests whose reply did not come.
@@ -91,6 +95,10 @@ impl LabelStats {
         }
         self.count += other.count;
         self.failed += other.failed;
+        if let Some(late) = &other.late {
+            self.late.get_or_insert_default().merge(late);
+        }
+        self.unmatched += other.unmatched;
         self.early += other.early;
         self.unanswered += other.unanswered;
         self.cut += other.cut;
@@ -120,6 +128,11 @@ impl LabelStats {
     /// The median of the first exchange on each connection.
     pub fn first(&self) -> Option<Duration> {
         self.first.as_ref()?.percentile(50.0)
+    }
+
+    /// Replies that came after their request had failed, and were told apart.
+    pub fn late(&self) -> u64 {
+        self.late.as_ref().map_or(0, |late| late.count())
     }
 
     /// Failed rows among all, from 0 to 1; `None` without rows.

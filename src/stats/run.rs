@@ -55,6 +55,10 @@ impl Stats {
             Note::Filtered { label, filter, count } => {
                 self.label_mut(label).add_filtered(filter, *count);
             }
+            Note::Late { label, round_trip } => {
+                self.label_mut(label).late.get_or_insert_default().record(*round_trip);
+            }
+            Note::Unmatched { label, count } => self.label_mut(label).unmatched += count,
             Note::Unanswered { label } => self.label_mut(label).unanswered += 1,
             Note::InboxDropped { count } => connections.inbox_dropped += count,
             Note::LostWhileIdle { cause } => {

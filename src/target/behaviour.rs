@@ -186,13 +186,7 @@ mod tests {
     use crate::target::outbox::FULL;
 
     fn text(payload: &str, arrived: Instant) -> Message {
-        Message {
-            kind: MessageKind::Text,
-            payload: payload.as_bytes().to_vec(),
-            wire_length: 0,
-            first_byte: arrived,
-            arrived,
-        }
+        Message::new(MessageKind::Text, payload.as_bytes().to_vec(), 0, arrived, arrived)
     }
 
     #[test]

@@ -176,17 +176,11 @@ mod tests {
     fn fragments_carry_the_whole_message() {
         let mut outbox = Outbox::default();
         let now = clock::now();
-        let message = Message {
-            kind: MessageKind::Text,
-            payload: b"abcd".to_vec(),
-            wire_length: 10,
-            first_byte: now,
-            arrived: now,
-        };
-        outbox.fragments(&message, 3);
+        let text = |payload: &[u8]| Message::new(MessageKind::Text, payload.to_vec(), 10, now, now);
+        outbox.fragments(&text(b"abcd"), 3);
         assert_eq!(outbox.bytes(), b"\x01\x01a\x00\x01b\x80\x02cd");
         outbox = Outbox::default();
-        outbox.fragments(&Message { payload: Vec::new(), ..message }, 2);
+        outbox.fragments(&text(b""), 2);
         assert_eq!(outbox.bytes(), b"\x01\x00\x80\x00");
     }
 

@@ -18,6 +18,8 @@ pub enum Statistic {
     Rate,
     /// `late`: replies that came after their request had failed, and were told apart.
     Late,
+    /// `unmatched`: messages that fitted no matcher and that no step could read.
+    Unmatched,
     /// `early`: messages that came before their request was sent.
     Early,
     /// `unanswered`: requests whose reply did not come.
@@ -77,7 +79,7 @@ pub enum Unit {
 
 impl Statistic {
     /// All names but those of percentiles, for advice.
-    pub const NAMES: [&'static str; 23] = [
+    pub const NAMES: [&'static str; 24] = [
         "count",
         "failures",
         "error_rate",
@@ -96,6 +98,7 @@ impl Statistic {
         "late",
         "early",
         "unanswered",
+        "unmatched",
         "skipped",
         "skip_rate",
         "handshake.tcp",
@@ -127,6 +130,7 @@ impl Statistic {
             "error_rate" => Self::ErrorRate,
             "rate" => Self::Rate,
             "late" => Self::Late,
+            "unmatched" => Self::Unmatched,
             "early" => Self::Early,
             "unanswered" => Self::Unanswered,
             "skipped" => Self::Skipped,
@@ -143,6 +147,7 @@ impl Statistic {
             Self::Count
             | Self::Failures
             | Self::Late
+            | Self::Unmatched
             | Self::Early
             | Self::Unanswered
             | Self::Skipped
@@ -178,8 +183,8 @@ impl Statistic {
             Self::Failures => Some(label.failed as f64),
             Self::ErrorRate => label.error_rate(),
             Self::Rate => label.rate(),
-            // No reply is told apart from another before replies have matchers.
-            Self::Late => Some(0.0),
+            Self::Late => Some(label.late() as f64),
+            Self::Unmatched => Some(label.unmatched as f64),
             Self::Early => Some(label.early as f64),
             Self::Unanswered => Some(label.unanswered as f64),
             Self::Skipped => Some(label.skips() as f64),

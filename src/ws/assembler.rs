@@ -1,6 +1,9 @@
 //! Frames to messages: joins fragments (RFC 6455 5.4).
 
+use std::cell::OnceCell;
 use std::time::Instant;
+
+use serde_json::Value;
 
 use crate::ws::{Frame, Opcode, Violation};
 
@@ -26,6 +29,28 @@ pub struct Message {
     pub first_byte: Instant,
     /// When its last byte was read.
     pub arrived: Instant,
+    /// The payload as JSON, once someone has asked for it.
+    json: OnceCell<Box<Result<Value, String>>>,
+}
+
+impl Message {
+    /// A message with these parts.
+    pub fn new(
+        kind: MessageKind,
+        payload: Vec<u8>,
+        wire_length: u64,
+        first_byte: Instant,
+        arrived: Instant,
+    ) -> Self {
+        Self { kind, payload, wire_length, first_byte, arrived, json: OnceCell::new() }
+    }
+
+    /// The payload as JSON (RFC 8259), or why it is none. Parsed at most once, by whoever asks
+    /// first: filters, matchers, assertions and extractors share it.
+    pub fn json(&self) -> Result<&Value, &str> {
+        let parse = || Box::new(serde_json::from_slice(&self.payload).map_err(|e| e.to_string()));
+        (**self.json.get_or_init(parse)).as_ref().map_err(String::as_str)
+    }
 }
 
 /// Joins the data frames of one connection.
@@ -63,13 +88,8 @@ impl Assembler {
         if self.unfinished.is_some() {
             return Err(Violation::UnfinishedMessage);
         }
-        let message = Message {
-            kind,
-            payload: frame.payload,
-            wire_length: frame.wire_length,
-            first_byte: frame.first_byte,
-            arrived,
-        };
+        let (length, first_byte) = (frame.wire_length, frame.first_byte);
+        let message = Message::new(kind, frame.payload, length, first_byte, arrived);
         self.check_size(message.payload.len())?;
         if frame.last {
             return finish(message).map(Some);

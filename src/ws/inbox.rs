@@ -30,6 +30,17 @@ pub enum Overflow {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Full;
 
+/// What becomes of a message that waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It goes on waiting.
+    Keep,
+    /// It goes.
+    Drop,
+    /// It is the one that was looked for.
+    Take,
+}
+
 #[derive(Debug)]
 struct Entry {
     message: Message,
@@ -71,23 +82,33 @@ impl Inbox {
         Ok(())
     }
 
-    /// Takes the oldest message.
-    pub fn pop(&mut self) -> Option<Message> {
-        let entry = self.entries.pop_front()?;
-        self.bytes -= entry.message.payload.len() as u64;
-        Some(entry.message)
+    /// Drops everything.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.bytes = 0;
     }
 
-    /// Keeps only the messages for which `keep` says so, asking for each once, oldest first.
-    pub fn retain(&mut self, mut keep: impl FnMut(&Message) -> bool) {
-        let bytes = &mut self.bytes;
-        self.entries.retain(|entry| {
-            let kept = keep(&entry.message);
-            if !kept {
-                *bytes -= entry.message.payload.len() as u64;
+    /// Takes the oldest message.
+    pub fn pop(&mut self) -> Option<Message> {
+        self.remove(0)
+    }
+
+    /// Decides what becomes of the messages, oldest first, each looked at once; gives the first that
+    /// is taken, and leaves those behind it alone.
+    pub fn sift(&mut self, mut fate: impl FnMut(&Message) -> Fate) -> Option<Message> {
+        let mut at = 0;
+        while let Some(entry) = self.entries.get(at) {
+            let fate = fate(&entry.message);
+            if fate == Fate::Keep {
+                at += 1;
+                continue;
             }
-            kept
-        });
+            let message = self.remove(at)?;
+            if fate == Fate::Take {
+                return Some(message);
+            }
+        }
+        None
     }
 
     /// Whether the socket should be left unread, unless a sampler waits for it.
@@ -110,6 +131,12 @@ impl Inbox {
         std::mem::take(&mut self.dropped)
     }
 
+    fn remove(&mut self, at: usize) -> Option<Message> {
+        let Entry { message, .. } = self.entries.remove(at)?;
+        self.bytes -= message.payload.len() as u64;
+        Some(message)
+    }
+
     fn overflows_with(&self, size: u64) -> bool {
         !self.entries.is_empty()
             && (self.entries.len() >= self.bounds.messages as usize
@@ -125,13 +152,7 @@ mod tests {
 
     fn message(payload: &str) -> Message {
         let now = clock::now();
-        Message {
-            kind: MessageKind::Text,
-            payload: payload.into(),
-            wire_length: 2,
-            first_byte: now,
-            arrived: now,
-        }
+        Message::new(MessageKind::Text, payload.into(), 2, now, now)
     }
 
     fn inbox(messages: u32, bytes: u64, overflow: Overflow) -> Inbox {
@@ -164,6 +185,23 @@ mod tests {
         assert!(inbox.holds_back());
         inbox.push(message("c")).unwrap();
         assert_eq!((inbox.take_dropped(), inbox.pop().unwrap().payload), (0, b"a".to_vec()));
+    }
+
+    #[test]
+    fn sifting_takes_the_first_that_fits_and_drops_what_is_unwanted_before_it() {
+        let mut inbox = inbox(9, 100, Overflow::DropOldest);
+        for payload in ["keep", "drop", "take", "drop"] {
+            inbox.push(message(payload)).unwrap();
+        }
+        let fate = |message: &Message| match message.payload.as_slice() {
+            b"keep" => Fate::Keep,
+            b"drop" => Fate::Drop,
+            _ => Fate::Take,
+        };
+        assert_eq!(inbox.sift(fate).unwrap().payload, b"take");
+        assert_eq!(inbox.bytes, 8);
+        assert_eq!(inbox.sift(fate), None);
+        assert_eq!((inbox.bytes, inbox.pop().unwrap().payload), (4, b"keep".to_vec()));
     }
 
     #[test]

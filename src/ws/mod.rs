@@ -22,7 +22,7 @@ pub use connect::{ConnectError, ConnectFailure, Connected, connect};
 pub use connection::{Connection, KeepAll, Limits, Loss, Observer, Remains};
 pub use decoder::{Decoder, Frame};
 pub use handshake::{Answer, MAX_RESPONSE, UpgradeRequest, header_values};
-pub use inbox::{Full, Inbox, InboxBounds, Overflow};
+pub use inbox::{Fate, Full, Inbox, InboxBounds, Overflow};
 pub use linger::linger;
 pub use opcode::Opcode;
 pub use violation::Violation;

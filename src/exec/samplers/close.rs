@@ -16,7 +16,10 @@ use crate::ws::{CloseFrame, Frame, MAX_REASON, Message, NO_STATUS, Observer, Opc
 /// How long a peer has to answer a close that no step waits for.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(1);
 
-pub(crate) async fn run(job: &mut Job<'_>, spec: &program::Close) -> Result<Execution, Failure> {
+pub(crate) async fn run(
+    job: &mut Job<'_, '_>,
+    spec: &program::Close,
+) -> Result<Execution, Failure> {
     if let Some(refusal) = job.refusal() {
         return Ok(refusal);
     }
@@ -35,7 +38,7 @@ pub(crate) async fn run(job: &mut Job<'_>, spec: &program::Close) -> Result<Exec
     Ok(Execution::Row(judge(outcome, &passing)))
 }
 
-fn frame(job: &mut Job<'_>, spec: &program::Close) -> Result<CloseFrame, Failure> {
+fn frame(job: &mut Job<'_, '_>, spec: &program::Close) -> Result<CloseFrame, Failure> {
     let code = job.scope.value(&spec.status)?;
     let reason = job.scope.text(&spec.reason)?.into_owned();
     let bad = |what: String| Failure::new(Code::BadValue, what, "bad close status or reason");
@@ -52,7 +55,7 @@ fn frame(job: &mut Job<'_>, spec: &program::Close) -> Result<CloseFrame, Failure
 }
 
 async fn exchange(
-    job: &mut Job<'_>,
+    job: &mut Job<'_, '_>,
     close: &CloseFrame,
     read_timeout: Duration,
     write_timeout: Duration,
@@ -86,7 +89,7 @@ async fn exchange(
             outcome.data_type = DataType::Text;
             return outcome;
         }
-        Ended::TimedOut => job.timed_out("no close frame came within `read_timeout`"),
+        Ended::TimedOut => job.timed_out("no close frame came within `read_timeout`", ""),
         Ended::Cut | Ended::Interrupted => interrupted(),
     };
     outcome.failed(failure, end)
@@ -127,19 +130,19 @@ impl Observer for AwaitClose {
 }
 
 /// Closes a connection before its name is used again, or does nothing if it is not open.
-pub(crate) async fn close_one(connections: &mut Connections, id: SlotId) {
+pub(crate) async fn close_one(connections: &mut Connections<'_>, id: SlotId) {
     connections.pump_once().await;
     close_these(connections, &[id]).await;
 }
 
 /// Closes everything a thread leaves open; no rows.
-pub(crate) async fn close_all(connections: &mut Connections) {
+pub(crate) async fn close_all(connections: &mut Connections<'_>) {
     connections.pump_once().await;
     let all: Vec<SlotId> = connections.ids().collect();
     close_these(connections, &all).await;
 }
 
-async fn close_these(connections: &mut Connections, ids: &[SlotId]) {
+async fn close_these(connections: &mut Connections<'_>, ids: &[SlotId]) {
     let mut closing = Vec::new();
     let payload = CloseFrame { code: 1000, reason: String::new() }.payload();
     let mut scratch = Vec::new();

@@ -1,33 +1,36 @@
 //! What every sampler needs while it runs.
 
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use crate::clock;
+use crate::exec::attribution::{Waiting, class_of};
 use crate::exec::connections::{Admission, Connections, Slot, SlotId};
 use crate::exec::evaluate::Scope;
 use crate::exec::filter::Filters;
+use crate::exec::matcher::Matcher;
 use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::samplers::take::ReadOn;
 use crate::exec::wait::{AtEnd, Ended};
-use crate::program::Sampler;
+use crate::program::{LateReplies, Reply, Sampler};
 use crate::sample::{Code, Note};
 use crate::ws::{Connection, Observer, Opcode};
 
 /// One execution of one sampler.
-pub(crate) struct Job<'a> {
+pub(crate) struct Job<'a, 'p> {
     pub(crate) scope: &'a mut Scope,
-    pub(crate) connections: &'a mut Connections,
-    pub(crate) sampler: &'a Sampler,
+    pub(crate) connections: &'a mut Connections<'p>,
+    pub(crate) sampler: &'p Sampler,
     pub(crate) label: &'a str,
     pub(crate) id: SlotId,
 }
 
-impl<'a> Job<'a> {
+impl<'a, 'p> Job<'a, 'p> {
     /// Finds the connection and pumps, so that the sampler meets what has happened meanwhile.
     pub(crate) async fn begin(
         scope: &'a mut Scope,
-        connections: &'a mut Connections,
-        sampler: &'a Sampler,
+        connections: &'a mut Connections<'p>,
+        sampler: &'p Sampler,
         label: &'a str,
     ) -> Result<Self, Failure> {
         let id = connections.slot(&scope.text(&sampler.connection)?);
@@ -35,7 +38,7 @@ impl<'a> Job<'a> {
         Ok(Self { scope, connections, sampler, label, id })
     }
 
-    pub(crate) fn slot(&mut self) -> &mut Slot {
+    pub(crate) fn slot(&mut self) -> &mut Slot<'p> {
         self.connections.get_mut(self.id)
     }
 
@@ -76,7 +79,7 @@ impl<'a> Job<'a> {
     }
 
     /// What the sampler discards unseen.
-    pub(crate) fn filters(&mut self) -> Result<Filters<'a>, Failure> {
+    pub(crate) fn filters(&mut self) -> Result<Filters<'p>, Failure> {
         Filters::evaluate(self.scope, &self.sampler.filters)
     }
 
@@ -92,17 +95,42 @@ impl<'a> Job<'a> {
         outcome.first_exchange = !std::mem::replace(&mut self.slot().exchanged, true);
     }
 
-    /// The failure of a wait whose deadline passed; tells whether something was on its way.
-    pub(crate) fn timed_out(&mut self, what: &str) -> Failure {
+    /// The matcher of a sampler that sends `payload`, if it has one.
+    pub(crate) fn matcher(
+        &mut self,
+        reply: Option<&'p Reply>,
+        payload: &[u8],
+    ) -> Result<Option<Rc<Matcher<'p>>>, Failure> {
+        reply.map(|reply| Matcher::evaluate(self.scope, reply, payload)).transpose()
+    }
+
+    /// Prepares for a message; false where it could be the late reply to an earlier request.
+    pub(crate) fn awaits(
+        &mut self,
+        matcher: Option<&Rc<Matcher<'p>>>,
+        late_replies: LateReplies,
+    ) -> bool {
+        let Some(attribution) = &mut self.slot().attribution else { return true };
+        let class = class_of(matcher);
+        if late_replies == LateReplies::Skip && attribution.is_ambiguous(&class) {
+            return false;
+        }
+        attribution.waiting = Some(Waiting { class, matcher: matcher.cloned(), late_replies });
+        true
+    }
+
+    /// The failure of a wait whose deadline passed; tells whether something was on its way, and what
+    /// was passed over.
+    pub(crate) fn timed_out(&mut self, what: &str, passed_over: &str) -> Failure {
         let partial = self.slot().connection.as_ref().is_some_and(|one| one.is_inside_a_message());
         let more = if partial { "; part of a message had arrived" } else { "" };
-        Failure::new(Code::ReadTimeout, format!("{what}{more}"), what)
+        Failure::new(Code::ReadTimeout, format!("{what}{more}{passed_over}"), what)
     }
 
     /// The failure of a wait for an answer; `what` says what did not come in time.
-    pub(crate) fn no_answer(&mut self, ended: Ended, what: &str) -> Failure {
+    pub(crate) fn no_answer(&mut self, ended: Ended, what: &str, passed_over: &str) -> Failure {
         match ended {
-            Ended::TimedOut => self.timed_out(what),
+            Ended::TimedOut => self.timed_out(what, passed_over),
             Ended::Done => self.slot().meet_loss(),
             Ended::Cut | Ended::Interrupted => interrupted(),
         }
@@ -134,7 +162,7 @@ impl<'a> Job<'a> {
         }
         let enough = connection.received() + connection.receive_buffer() as u64;
         let deadline = clock::now() + at_most;
-        let is_enough = |slot: &mut Slot, _: &mut ReadOn| {
+        let is_enough = |slot: &mut Slot<'_>, _: &mut ReadOn| {
             let caught_up = |one: &Connection| one.is_caught_up() || one.received() >= enough;
             !slot.is_open() || slot.connection.as_deref().is_some_and(caught_up)
         };

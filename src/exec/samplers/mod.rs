@@ -19,10 +19,10 @@ pub(crate) use close::close_all;
 use job::Job;
 
 /// Executes a sampler once.
-pub(crate) async fn run(
+pub(crate) async fn run<'p>(
     scope: &mut Scope,
-    connections: &mut Connections,
-    sampler: &Sampler,
+    connections: &mut Connections<'p>,
+    sampler: &'p Sampler,
     label: &str,
 ) -> Execution {
     match execute(scope, connections, sampler, label).await {
@@ -36,7 +36,7 @@ pub(crate) async fn run(
 /// leaves none behind.
 pub(crate) async fn not_begun(
     scope: &mut Scope,
-    connections: &mut Connections,
+    connections: &mut Connections<'_>,
     sampler: &Sampler,
     failure: Failure,
 ) {
@@ -48,10 +48,10 @@ pub(crate) async fn not_begun(
 }
 
 /// Fails where a setting cannot be evaluated; nothing was sent then.
-async fn execute(
+async fn execute<'p>(
     scope: &mut Scope,
-    connections: &mut Connections,
-    sampler: &Sampler,
+    connections: &mut Connections<'p>,
+    sampler: &'p Sampler,
     label: &str,
 ) -> Result<Execution, Failure> {
     if let Some(cause) = scope.missing(&sampler.needs) {

@@ -15,7 +15,7 @@ use crate::program::{self, WhenFull, is_secret_header};
 use crate::sample::{Code, Note, Phases};
 use crate::ws::{ConnectError, ConnectFailure, InboxBounds, Limits, Overflow, connect};
 
-pub(crate) async fn run(job: &mut Job<'_>, spec: &program::Open) -> Result<Execution, Failure> {
+pub(crate) async fn run(job: &mut Job<'_, '_>, spec: &program::Open) -> Result<Execution, Failure> {
     let attempt = match evaluate(job, spec) {
         Ok(attempt) => attempt,
         Err(failure) => {
@@ -69,7 +69,7 @@ pub(crate) async fn run(job: &mut Job<'_>, spec: &program::Open) -> Result<Execu
 
 /// An `open` cannot be tried: its connection would have been another than one that is open now, so
 /// that one is closed, and what needs it is skipped too.
-pub(crate) async fn give_up(connections: &mut Connections, id: SlotId, failure: Failure) {
+pub(crate) async fn give_up(connections: &mut Connections<'_>, id: SlotId, failure: Failure) {
     close_one(connections, id).await;
     connections.open_failed(id, None, failure);
 }
@@ -82,7 +82,7 @@ struct Attempt {
     limits: Limits,
 }
 
-fn evaluate(job: &mut Job<'_>, spec: &program::Open) -> Result<Attempt, Failure> {
+fn evaluate(job: &mut Job<'_, '_>, spec: &program::Open) -> Result<Attempt, Failure> {
     let scope = &mut *job.scope;
     let url = scope.text(&spec.url)?;
     let path = spec.path.as_ref().map(|path| scope.text(path)).transpose()?;

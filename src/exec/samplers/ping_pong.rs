@@ -15,7 +15,10 @@ use crate::ws::{Frame, Message, Observer, Opcode};
 /// The longest payload of a control frame (RFC 6455 5.5).
 const MAX_CONTROL: usize = 125;
 
-pub(crate) async fn run(job: &mut Job<'_>, spec: &program::PingPong) -> Result<Execution, Failure> {
+pub(crate) async fn run(
+    job: &mut Job<'_, '_>,
+    spec: &program::PingPong,
+) -> Result<Execution, Failure> {
     if let Some(refusal) = job.refusal() {
         return Ok(refusal);
     }
@@ -54,7 +57,7 @@ pub(crate) async fn run(job: &mut Job<'_>, spec: &program::PingPong) -> Result<E
         return Ok(Execution::Row(outcome));
     }
     let end = clock::now();
-    let failure = job.no_answer(ended, "no pong came within `read_timeout`");
+    let failure = job.no_answer(ended, "no pong came within `read_timeout`", "");
     Ok(Execution::Row(outcome.failed(failure, end)))
 }
 

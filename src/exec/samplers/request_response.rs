@@ -1,39 +1,47 @@
 //! `request_response`: sends a message and waits for its reply.
 
+use std::rc::Rc;
+use std::time::Instant;
+
 use crate::clock;
+use crate::exec::attribution::Request;
 use crate::exec::filter::Filters;
+use crate::exec::matcher::Matcher;
 use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::samplers::job::Job;
 use crate::exec::samplers::payload;
 use crate::exec::samplers::take::{self, Take};
 use crate::exec::wait::{AtEnd, Ended};
-use crate::program;
+use crate::program::{self, LateReplies, Unmatched};
 use crate::sample::{Code, Note};
 
-pub(crate) async fn run(
-    job: &mut Job<'_>,
-    spec: &program::RequestResponse,
+pub(crate) async fn run<'p>(
+    job: &mut Job<'_, 'p>,
+    spec: &'p program::RequestResponse,
 ) -> Result<Execution, Failure> {
     if let Some(refusal) = job.refusal() {
         return Ok(refusal);
     }
-    if job.slot().out_of_sync {
-        return Ok(Execution::Skipped(Code::OutOfSync));
-    }
     let (read_timeout, write_timeout) = job.timeouts()?;
     let expect = job.scope.value(&spec.expect)?;
+    let late_replies = job.scope.value(&spec.late_replies)?;
+    let unmatched = job.scope.value(&spec.unmatched)?;
     let (kind, bytes) = payload::evaluate(job.scope, &spec.payload)?;
     let mut filters = job.filters()?;
+    let matcher = job.matcher(spec.reply.as_ref(), &bytes)?;
+    if !job.awaits(matcher.as_ref(), late_replies) {
+        return Ok(Execution::Skipped(Code::OutOfSync));
+    }
     job.catch_up(write_timeout).await;
     let mut outcome = job.outcome();
     job.exchange(&mut outcome);
-    sort_out_early(job, &mut filters);
-    let mut reply = Take::since(outcome.start, filters);
+    sort_out_early(job, &mut filters, unmatched);
+    let mut reply = Take::new(filters, matcher.clone(), unmatched).since(outcome.start);
     let sent = job.send(&mut outcome, kind.opcode(), &bytes, &mut reply, write_timeout).await;
     if let Err(failure) = sent {
         reply.finish(job, &mut outcome);
         // Part of the frame may be on its way: its reply could still come.
-        job.slot().out_of_sync = true;
+        remember(job, matcher, outcome.start, late_replies);
         return Ok(Execution::Row(outcome.failed(failure, clock::now())));
     }
     let deadline = clock::now() + read_timeout;
@@ -43,29 +51,45 @@ pub(crate) async fn run(
             reply.taken.is_some() || !slot.is_open()
         })
         .await;
+    let passed_over = reply.passed_over();
     if let Some(message) = reply.finish(job, &mut outcome) {
         return Ok(Execution::Row(take::receive(outcome, message, expect, Some(kind))));
     }
-    Ok(Execution::Row(unanswered(job, outcome, ended)))
+    remember(job, matcher, outcome.start, late_replies);
+    Ok(Execution::Row(unanswered(job, outcome, ended, &passed_over)))
 }
 
 /// Messages that are already there cannot be replies; what no filter discards stays for reading
-/// samplers.
-fn sort_out_early(job: &mut Job<'_>, filters: &mut Filters<'_>) {
+/// samplers, if there are any.
+fn sort_out_early(job: &mut Job<'_, '_>, filters: &mut Filters<'_>, unmatched: Unmatched) {
     let label = job.label;
     let Some(connection) = &mut job.slot().connection else { return };
     filters.sweep(connection);
     let count = connection.inbox().count_early();
     if count > 0 {
+        if unmatched == Unmatched::Drop {
+            connection.inbox().clear();
+        }
         job.note(&Note::Early { label, count });
     }
 }
 
-/// The request's reply did not come; should it come later, it must not be taken for another's.
-fn unanswered(job: &mut Job<'_>, outcome: Outcome, ended: Ended) -> Outcome {
+/// Should the request's reply come later, it must not be taken for another's.
+fn remember<'p>(
+    job: &mut Job<'_, 'p>,
+    matcher: Option<Rc<Matcher<'p>>>,
+    sent: Instant,
+    late_replies: LateReplies,
+) {
+    let request = Request { label: job.label.into(), sent };
+    let attribution = job.slot().attribution.get_or_insert_default();
+    if let Some(label) = attribution.remember(matcher, request, late_replies) {
+        job.note(&Note::Unanswered { label: &label });
+    }
+}
+
+fn unanswered(job: &mut Job<'_, '_>, outcome: Outcome, ended: Ended, passed_over: &str) -> Outcome {
     let end = clock::now();
-    job.note(&Note::Unanswered { label: job.label });
-    job.slot().out_of_sync = true;
-    let failure = job.no_answer(ended, "no reply came within `read_timeout`");
+    let failure = job.no_answer(ended, "no reply came within `read_timeout`", passed_over);
     outcome.failed(failure, end)
 }

@@ -1,7 +1,6 @@
 //! `single_read`: waits for a message.
 
 use crate::clock;
-use crate::exec::filter::Filters;
 use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::samplers::job::{Job, interrupted};
 use crate::exec::samplers::take::{self, Take};
@@ -10,18 +9,22 @@ use crate::program;
 use crate::sample::Code;
 use crate::ws::Message;
 
-pub(crate) async fn run(
-    job: &mut Job<'_>,
-    spec: &program::SingleRead,
+pub(crate) async fn run<'p>(
+    job: &mut Job<'_, 'p>,
+    spec: &'p program::SingleRead,
 ) -> Result<Execution, Failure> {
-    if job.slot().out_of_sync {
-        return Ok(Execution::Skipped(Code::OutOfSync));
-    }
     let read_timeout = job.read_timeout()?;
     let (expect, optional) = (job.scope.value(&spec.expect)?, job.scope.value(&spec.optional)?);
-    let mut next = Take::any(job.filters()?);
+    let late_replies = job.scope.value(&spec.late_replies)?;
+    let unmatched = job.scope.value(&spec.unmatched)?;
+    let filters = job.filters()?;
+    let matcher = job.matcher(spec.reply.as_ref(), &[])?;
+    if !job.awaits(matcher.as_ref(), late_replies) {
+        return Ok(Execution::Skipped(Code::OutOfSync));
+    }
+    let mut next = Take::new(filters, matcher, unmatched);
     let mut outcome = job.outcome();
-    next.taken = waiting_message(job, &mut next.filters);
+    next.taken = waiting_message(job, &mut next);
     if next.taken.is_none()
         && let Some(refusal) = job.refusal()
     {
@@ -36,12 +39,13 @@ pub(crate) async fn run(
             next.taken.is_some() || !slot.is_open()
         })
         .await;
+    let passed_over = next.passed_over();
     if let Some(message) = next.finish(job, &mut outcome) {
         return Ok(Execution::Row(take::receive(outcome, message, expect, None)));
     }
     Ok(match ended {
         Ended::Cut => Execution::Cut,
-        Ended::TimedOut => Execution::Row(nothing_came(job, outcome, optional)),
+        Ended::TimedOut => Execution::Row(nothing_came(job, outcome, optional, &passed_over)),
         Ended::Done => {
             let failure = job.slot().meet_loss();
             Execution::Row(outcome.failed(failure, clock::now()))
@@ -50,25 +54,25 @@ pub(crate) async fn run(
     })
 }
 
-/// The oldest message that arrived before and that no filter discards, also on a connection that has
-/// been lost since.
-fn waiting_message(job: &mut Job<'_>, filters: &mut Filters<'_>) -> Option<Message> {
+/// The oldest message that arrived before and that qualifies, also on a connection that has been
+/// lost since.
+fn waiting_message(job: &mut Job<'_, '_>, next: &mut Take<'_>) -> Option<Message> {
     let inbox = job.slot().connection.as_mut()?.inbox();
-    loop {
-        let message = inbox.pop()?;
-        if !filters.discard(&message) {
-            return Some(message);
-        }
-    }
+    inbox.sift(|message| next.fate(message))
 }
 
-fn nothing_came(job: &mut Job<'_>, mut outcome: Outcome, optional: bool) -> Outcome {
+fn nothing_came(
+    job: &mut Job<'_, '_>,
+    mut outcome: Outcome,
+    optional: bool,
+    passed_over: &str,
+) -> Outcome {
     let end = clock::now();
     if optional {
         outcome.code = Code::NoMessage;
         outcome.end = end;
         return outcome;
     }
-    let failure = job.timed_out("no message came within `read_timeout`");
+    let failure = job.timed_out("no message came within `read_timeout`", passed_over);
     outcome.failed(failure, end)
 }

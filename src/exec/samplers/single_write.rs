@@ -6,7 +6,7 @@ use crate::exec::samplers::payload;
 use crate::program;
 
 pub(crate) async fn run(
-    job: &mut Job<'_>,
+    job: &mut Job<'_, '_>,
     spec: &program::SingleWrite,
 ) -> Result<Execution, Failure> {
     if let Some(refusal) = job.refusal() {

@@ -1,38 +1,103 @@
 //! The observer of samplers that wait for a message, and the check of its type.
 
+use std::rc::Rc;
 use std::time::Instant;
 
 use crate::exec::filter::Filters;
+use crate::exec::judge::shown;
+use crate::exec::matcher::Matcher;
 use crate::exec::outcome::{Failure, Outcome};
 use crate::exec::samplers::job::Job;
-use crate::program::Expect;
-use crate::sample::{Code, DataType};
-use crate::ws::{Frame, Message, MessageKind, Observer};
+use crate::program::{Expect, Unmatched};
+use crate::sample::{Code, DataType, Note};
+use crate::ws::{Fate, Frame, Message, MessageKind, Observer};
 
-/// Takes the first message that qualifies and leaves all others to the inbox.
+/// So many characters of the last message that was passed over are shown.
+const SHOWN: usize = 100;
+
+/// Takes the first message that qualifies and passes over the others.
 #[derive(Debug)]
 pub(crate) struct Take<'p> {
     /// A message that began before this is not an answer to what was sent then.
     since: Option<Instant>,
     pub(crate) filters: Filters<'p>,
+    matcher: Option<Rc<Matcher<'p>>>,
+    unmatched: Unmatched,
+    passed: Option<Box<PassedOver>>,
     pub(crate) taken: Option<Message>,
 }
 
+/// Messages that the matcher did not fit.
+#[derive(Debug, Default)]
+struct PassedOver {
+    count: u64,
+    dropped: u64,
+    last: String,
+}
+
 impl<'p> Take<'p> {
-    /// Takes any message that the filters let pass.
-    pub(crate) fn any(filters: Filters<'p>) -> Self {
-        Self { since: None, filters, taken: None }
+    /// Takes a message that the filters let pass and that the matcher fits.
+    pub(crate) fn new(
+        filters: Filters<'p>,
+        matcher: Option<Rc<Matcher<'p>>>,
+        unmatched: Unmatched,
+    ) -> Self {
+        Self { since: None, filters, matcher, unmatched, passed: None, taken: None }
     }
 
-    /// Takes a message whose first byte came after a request's first byte went.
-    pub(crate) fn since(moment: Instant, filters: Filters<'p>) -> Self {
-        Self { since: Some(moment), filters, taken: None }
+    /// Takes only a message whose first byte came after this moment: that of a request's first.
+    pub(crate) fn since(mut self, moment: Instant) -> Self {
+        self.since = Some(moment);
+        self
+    }
+
+    /// What becomes of a message that has not been looked at before.
+    pub(crate) fn fate(&mut self, message: &Message) -> Fate {
+        if self.filters.discard(message) {
+            return Fate::Drop;
+        }
+        if self.since.is_some_and(|since| message.first_byte < since) {
+            return Fate::Keep;
+        }
+        let Some(matcher) = &self.matcher else { return Fate::Take };
+        if matcher.fits(message) {
+            return Fate::Take;
+        }
+        let passed = self.passed.get_or_insert_default();
+        passed.count += 1;
+        passed.last.clear();
+        shown(message, SHOWN, &mut passed.last);
+        match self.unmatched {
+            Unmatched::Keep => Fate::Keep,
+            Unmatched::Drop => {
+                passed.dropped += 1;
+                Fate::Drop
+            }
+        }
+    }
+
+    /// What was passed over, for the text of a failed wait; empty for nothing.
+    pub(crate) fn passed_over(&self) -> String {
+        match self.passed.as_deref() {
+            None => String::new(),
+            Some(PassedOver { count: 1, last, .. }) => {
+                format!("; one message was passed over: {last}")
+            }
+            Some(PassedOver { count, last, .. }) => {
+                format!("; {count} messages were passed over, the last: {last}")
+            }
+        }
     }
 
     /// The message, if one was taken. What was discarded on the way belongs to the sample's bytes.
-    pub(crate) fn finish(self, job: &Job<'_>, outcome: &mut Outcome) -> Option<Message> {
+    pub(crate) fn finish(self, job: &mut Job<'_, '_>, outcome: &mut Outcome) -> Option<Message> {
         outcome.bytes += self.filters.bytes;
         self.filters.report(&job.connections.worker, job.label);
+        let dropped = self.passed.map_or(0, |passed| passed.dropped);
+        if dropped > 0 {
+            job.note(&Note::Unmatched { label: job.label, count: dropped });
+        }
+        job.slot().waits_no_more();
         self.taken
     }
 }
@@ -43,18 +108,17 @@ impl Observer for Take<'_> {
     }
 
     fn message(&mut self, message: Message) -> Option<Message> {
-        let qualifies = self.since.is_none_or(|since| message.first_byte >= since);
         if self.taken.is_some() {
             return Some(message);
         }
-        if self.filters.discard(&message) {
-            return None;
+        match self.fate(&message) {
+            Fate::Keep => Some(message),
+            Fate::Drop => None,
+            Fate::Take => {
+                self.taken = Some(message);
+                None
+            }
         }
-        if !qualifies {
-            return Some(message);
-        }
-        self.taken = Some(message);
-        None
     }
 
     fn control(&mut self, _: &Frame, _: Instant) {}

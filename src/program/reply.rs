@@ -1,0 +1,60 @@
+//! Which message is whose: matchers of requests and readers, and what happens to the rest.
+
+use regex::Regex;
+
+use crate::program::{Check, JsonPath};
+
+/// `reply` or `correlate`: which message is a sampler's own.
+#[derive(Debug, Clone)]
+pub enum Reply {
+    /// `reply`: one for which all of these hold.
+    Checks(Vec<Check>),
+    /// `correlate`: one that holds the same value as the request.
+    Correlate(Correlate),
+}
+
+/// `correlate`: where the value stands that a request and its reply have in common.
+#[derive(Debug, Clone)]
+pub enum Correlate {
+    /// In JSON, compared as JSON.
+    Json {
+        /// In the request; the first value found counts.
+        request: JsonPath,
+        /// In the reply; any value found may be the one.
+        reply: JsonPath,
+    },
+    /// In text: the first group of the pattern, or all that it matches.
+    Regex(Regex),
+}
+
+impl Correlate {
+    /// As the plan has it, shortened to what is sought in the request.
+    pub fn source(&self) -> &str {
+        match self {
+            Self::Json { request, .. } => &request.text,
+            Self::Regex(regex) => regex.as_str(),
+        }
+    }
+}
+
+/// `late_replies`: what happens after a request went unanswered, where nothing tells its late reply
+/// from the one that is awaited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LateReplies {
+    /// Samplers that could take it for theirs are skipped until the connection is opened anew.
+    Skip,
+    /// As many messages are dropped as requests are unanswered: right for servers that answer
+    /// everything, in order.
+    Discard,
+    /// It counts as the awaited one, as in JMeter.
+    Accept,
+}
+
+/// `unmatched`: what becomes of a message that a matcher passed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unmatched {
+    /// It stays for later readers.
+    Keep,
+    /// It is dropped and counted.
+    Drop,
+}
