@@ -42,7 +42,8 @@ enum State {
 }
 
 impl Decoder {
-    /// A decoder that refuses payloads of more than `max_payload` bytes.
+    /// A decoder that refuses data frames with payloads of more than `max_payload` bytes; control
+    /// frames have a limit of their own (RFC 6455 5.5).
     pub fn new(role: Role, max_payload: u64) -> Self {
         Self { role, max_payload, state: State::Between }
     }
@@ -126,7 +127,7 @@ impl Decoder {
 
     /// Checks the limit before any memory is reserved.
     fn enter_payload(&mut self, head: Head, first_byte: Instant) -> Result<(), Violation> {
-        if head.payload_length > self.max_payload {
+        if !head.opcode.is_control() && head.payload_length > self.max_payload {
             return Err(Violation::TooLarge { limit: self.max_payload });
         }
         let reserve = usize::try_from(head.payload_length).map_or(0, |all| all.min(FIRST_RESERVE));

@@ -4,6 +4,8 @@ mod bad_peers;
 mod check;
 mod codec;
 mod extract;
+mod floods;
+mod hostile;
 mod jmeter;
 mod layers;
 mod matchers;
