@@ -27,7 +27,7 @@ pub use extractor::{Extractor, ExtractorKind, Families, Member, Piece, Which};
 pub use hex::hex_bytes;
 pub use json_template::JsonPart;
 pub use pause::Pause;
-pub use reply::{Correlate, LateReplies, Reply, Unmatched};
+pub use reply::{Correlate, LateReplies, Matching, Reply, Unmatched};
 pub use sampler::{
     Close, Expect, Header, InboxLimits, OnError, Open, Payload, PingKind, PingPong,
     RequestResponse, Sampler, SamplerKind, SingleRead, SingleWrite, WhenFull,

@@ -79,6 +79,49 @@ fn a_flood_into_an_inbox_that_must_not_overflow_fails_the_connection() {
     assert_eq!(close_codes(&record), [Some(1_008)]);
 }
 
+/// Answers the request only behind a flood of messages that are not its reply.
+fn flood_before_the_reply(client: &mut PeerConnection) {
+    client.accept();
+    assert_eq!(client.expect_text(), "ask");
+    let mut messages: Vec<_> =
+        (1..=500).map(|number| frame(TEXT, format!("m{number}").as_bytes())).collect();
+    messages.push(frame(TEXT, b"the reply"));
+    client.send(&messages.concat());
+    client.echo();
+}
+
+#[test]
+fn a_request_finds_its_reply_behind_a_flood_as_its_inbox_allows() {
+    for when_full in ["drop_oldest", "wait", "fail"] {
+        let steps = format!(
+            "- open: {{inbox: {{messages: 10, when_full: {when_full}}}}}
+- request_response: {{send: ask, reply: [{{contains: reply}}], unmatched: keep}}
+- loop:
+    times: 10
+    steps:
+      - single_read: {{optional: true, read_timeout: 100ms}}
+- close"
+        );
+        let (finished, record) = run(&steps, flood_before_the_reply);
+        let row = finished.row("request_response");
+        let dropped = finished.summary_number("connections/inbox_dropped");
+        match when_full {
+            "fail" => {
+                assert_eq!(row.code, "INBOX_FULL");
+                assert_eq!(close_codes(&record), [Some(1_008)]);
+            }
+            _ => {
+                finished.expect_exit(0);
+                assert_eq!(row.code, "200");
+                let lost = if when_full == "wait" { 0.0 } else { 490.0 };
+                assert!((dropped - lost).abs() < f64::EPSILON, "{when_full}: {dropped}");
+            }
+        }
+        let reads = finished.rows("single_read");
+        assert_eq!(reads.iter().filter(|row| row.code == "200").count(), 10, "{when_full}");
+    }
+}
+
 #[test]
 fn a_connection_that_holds_a_flood_back_is_closed_without_delay() {
     // Twelve connections one after the other, each full when the next `open` closes it.

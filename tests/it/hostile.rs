@@ -1,6 +1,8 @@
 //! Servers that mean harm or have gone wrong: rules broken at every moment, garbage, limits at their
 //! edge, and words after the last. Each ends in a clear row, and nothing is taken for what it is not.
 
+use std::time::Duration;
+
 use crate::run::{plan, run_against};
 use crate::support::env::Finished;
 use crate::support::peer::Peer;
@@ -274,4 +276,32 @@ fn a_message_may_be_as_large_as_the_limit_and_not_a_byte_larger() {
             assert_eq!(close_codes(&record), [Some(1_009)]);
         }
     }
+}
+
+#[test]
+fn what_came_while_the_thread_was_busy_is_no_reply() {
+    // The reply keeps the thread busy with its JSON; meanwhile a message comes that nobody asked for.
+    let peer = Peer::spawn(|client| {
+        client.accept();
+        assert_eq!(client.expect_text(), "one");
+        client.send_text(&format!("[{}]", "1,".repeat(1_000_000) + "2"));
+        let asked = client.listen(Duration::from_millis(10));
+        // Where this thread got no turn for so long, there is nothing to see.
+        let order = if asked.is_empty() { ["early", "two"] } else { ["two", "early"] };
+        for text in order {
+            if text == "two" && asked.is_empty() {
+                assert_eq!(client.expect_text(), "two");
+            }
+            client.send_text(text);
+        }
+        client.echo();
+    });
+    let steps = "
+- open
+- request_response: {send: one, assert: {json: {path: '$[0]', equals: 1}}}
+- request_response: {send: two, assert: {equals: two}}
+- single_read: {assert: {equals: early}}
+- close";
+    let (finished, _) = run_against(peer, &plan("", steps));
+    finished.expect_exit(0);
 }

@@ -24,11 +24,10 @@ pub(crate) async fn run<'p>(
     }
     let (read_timeout, write_timeout) = job.timeouts()?;
     let expect = job.scope.value(&spec.expect)?;
-    let late_replies = job.scope.value(&spec.late_replies)?;
-    let unmatched = job.scope.value(&spec.unmatched)?;
+    let (late_replies, unmatched) = job.policies(&spec.matching)?;
     let (kind, bytes) = payload::evaluate(job.scope, &spec.payload)?;
     let mut filters = job.filters()?;
-    let matcher = job.matcher(spec.reply.as_ref(), &bytes)?;
+    let matcher = job.matcher(spec.matching.reply.as_ref(), &bytes)?;
     if !job.awaits(matcher.as_ref(), late_replies) {
         return Ok(Execution::Skipped(Code::OutOfSync));
     }

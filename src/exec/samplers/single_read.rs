@@ -15,10 +15,9 @@ pub(crate) async fn run<'p>(
 ) -> Result<Execution, Failure> {
     let read_timeout = job.read_timeout()?;
     let (expect, optional) = (job.scope.value(&spec.expect)?, job.scope.value(&spec.optional)?);
-    let late_replies = job.scope.value(&spec.late_replies)?;
-    let unmatched = job.scope.value(&spec.unmatched)?;
+    let (late_replies, unmatched) = job.policies(&spec.matching)?;
     let filters = job.filters()?;
-    let matcher = job.matcher(spec.reply.as_ref(), &[])?;
+    let matcher = job.matcher(spec.matching.reply.as_ref(), &[])?;
     if !job.awaits(matcher.as_ref(), late_replies) {
         return Ok(Execution::Skipped(Code::OutOfSync));
     }

@@ -120,7 +120,14 @@ pub(super) const FACTS: &[Fact] = &[
     fact("any_of", "", "[{\"contains\": \"ok\"}, {\"contains\": \"done\"}]"),
     fact("all_of", "", "[{\"starts_with\": \"{\"}, {\"ends_with\": \"}\"}]"),
     words("which", "all", &["all", "ping", "pong"]),
-    fact("reply", "true", "true"),
+    fact("PingPongFilter.reply", "true", "true"),
+    fact("Correlate.request", "", "$.id"),
+    fact("Correlate.reply", "that of `request`", "$.in_reply_to"),
+    fact("Correlate.regex", "", "id=([0-9]+)"),
+    fact("reply", "", "[{\"starts_with\": \"ack\"}]"),
+    fact("correlate", "", "$.id"),
+    words("late_replies", "skip", &["skip", "discard", "accept"]),
+    words("unmatched", "`keep` where another step reads them, else `drop`", &["keep", "drop"]),
 ];
 
 /// The facts of `key` of the type `owner`.
