@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use tokio::task::spawn_local;
 
-use crate::exec::attribution::{Attribution, Late};
+use crate::exec::attribution::{Attribution, Late, UnansweredPings};
 use crate::exec::outcome::Failure;
 use crate::exec::stop::Level;
 use crate::exec::timer::Timer;
@@ -29,6 +29,8 @@ pub(crate) struct Slot<'p> {
     loss: Option<Met>,
     /// Whether a sampler has exchanged something over it.
     pub(crate) exchanged: bool,
+    /// Payloads of pings whose pongs could pass for others'.
+    pub(crate) unanswered_pings: UnansweredPings,
     /// Whether we have sent a close that no sampler waits for.
     closing: bool,
     /// Requests that went unanswered, whose late replies could pass for others'.
@@ -172,6 +174,7 @@ impl<'p> Connections<'p> {
         }
         slot.connection = None;
         slot.closing = false;
+        slot.unanswered_pings = UnansweredPings::default();
         if let Some(attribution) = slot.attribution.take() {
             attribution.labels().for_each(|label| worker.note(&Note::Unanswered { label }));
         }

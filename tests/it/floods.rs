@@ -105,17 +105,14 @@ fn a_request_finds_its_reply_behind_a_flood_as_its_inbox_allows() {
         let (finished, record) = run(&steps, flood_before_the_reply);
         let row = finished.row("request_response");
         let dropped = finished.summary_number("connections/inbox_dropped");
-        match when_full {
-            "fail" => {
-                assert_eq!(row.code, "INBOX_FULL");
-                assert_eq!(close_codes(&record), [Some(1_008)]);
-            }
-            _ => {
-                finished.expect_exit(0);
-                assert_eq!(row.code, "200");
-                let lost = if when_full == "wait" { 0.0 } else { 490.0 };
-                assert!((dropped - lost).abs() < f64::EPSILON, "{when_full}: {dropped}");
-            }
+        if when_full == "fail" {
+            assert_eq!(row.code, "INBOX_FULL");
+            assert_eq!(close_codes(&record), [Some(1_008)]);
+        } else {
+            finished.expect_exit(0);
+            assert_eq!(row.code, "200");
+            let lost = if when_full == "wait" { 0.0 } else { 490.0 };
+            assert!((dropped - lost).abs() < f64::EPSILON, "{when_full}: {dropped}");
         }
         let reads = finished.rows("single_read");
         assert_eq!(reads.iter().filter(|row| row.code == "200").count(), 10, "{when_full}");

@@ -7,7 +7,9 @@ use crate::run::{plan, run_against};
 use crate::support::env::Finished;
 use crate::support::peer::Peer;
 use crate::support::peer_connection::{PeerConnection, Record};
-use crate::support::peer_frame::{BINARY, CLOSE, PeerFrame, TEXT, close_payload, frame};
+use crate::support::peer_frame::{
+    BINARY, CLOSE, PING, PONG, PeerFrame, TEXT, close_payload, frame,
+};
 
 /// First bytes of fragments.
 pub(crate) const TEXT_BEGINS: u8 = 0x01;
@@ -304,4 +306,59 @@ fn what_came_while_the_thread_was_busy_is_no_reply() {
 - close";
     let (finished, _) = run_against(peer, &plan("", steps));
     finished.expect_exit(0);
+}
+
+#[test]
+fn a_late_pong_is_not_credited_to_a_later_ping_with_the_same_payload() {
+    let peer = Peer::spawn(|client| {
+        client.accept();
+        assert_eq!(client.expect_frame().payload, b"same");
+        // Late, but in time for the next ping.
+        let next = client.expect_frame();
+        client.send_frame(PONG, b"same");
+        client.send_frame(PONG, &next.payload);
+        client.echo();
+    });
+    let steps = "
+- open
+- ping_pong: {name: late, payload: same, read_timeout: 100ms}
+- ping_pong: {name: again, payload: same}
+- ping_pong: {name: other, payload: other}
+- ping_pong: {name: unique}
+- close";
+    let (finished, _) = run_against(peer, &plan("", steps));
+    finished.expect_exit(1);
+    let expected = [
+        ("open", "101", true),
+        ("late", "READ_TIMEOUT", false),
+        ("other", "200", true),
+        ("unique", "200", true),
+        ("close", "1000", true),
+    ];
+    assert_eq!(outline(&finished), expected);
+    assert!(finished.summary["skipped"].to_string().contains("OUT_OF_SYNC"), "{finished:#?}");
+}
+
+#[test]
+fn a_pong_that_was_sent_before_its_ping_is_not_its_pong() {
+    // A full inbox leaves the pong in the socket until the ping's sampler reads.
+    let peer = Peer::spawn(|client| {
+        client.accept();
+        client.send(&[frame(TEXT, b"one"), frame(PING, b"read")].concat());
+        client.expect_pong(b"read");
+        client.send_frame(PONG, b"same");
+        assert_eq!(client.expect_frame().payload, b"same");
+        client.listen(Duration::from_millis(150));
+        client.send_frame(PONG, b"same");
+        client.echo();
+    });
+    let steps = "
+- open: {inbox: {messages: 1, when_full: wait}}
+- pause: 300ms
+- ping_pong: {payload: same}
+- close";
+    let (finished, _) = run_against(peer, &plan("", steps));
+    finished.expect_exit(0);
+    let row = finished.row("ping_pong");
+    assert!(row.elapsed >= 150, "{row:?}");
 }
