@@ -21,7 +21,7 @@ pub(crate) async fn run<'p>(
     if !job.awaits(matcher.as_ref(), late_replies) {
         return Ok(Execution::Skipped(Code::OutOfSync));
     }
-    let mut next = Take::new(filters, matcher, unmatched);
+    let mut next = Take::new(None, filters, matcher, unmatched);
     let mut outcome = job.outcome();
     next.taken = waiting_message(job, &mut next);
     if next.taken.is_none()
@@ -38,13 +38,15 @@ pub(crate) async fn run<'p>(
             next.taken.is_some() || !slot.is_open()
         })
         .await;
-    let passed_over = next.passed_over();
     if let Some(message) = next.finish(job, &mut outcome) {
-        return Ok(Execution::Row(take::receive(outcome, message, expect, None)));
+        take::receive(&mut outcome, message, expect, None);
+        return Ok(Execution::Row(outcome));
     }
     Ok(match ended {
         Ended::Cut => Execution::Cut,
-        Ended::TimedOut => Execution::Row(nothing_came(job, outcome, optional, &passed_over)),
+        Ended::TimedOut => {
+            Execution::Row(nothing_came(job, outcome, optional, &next.passed_over()))
+        }
         Ended::Done => {
             let failure = job.slot().meet_loss();
             Execution::Row(outcome.failed(failure, clock::now()))
