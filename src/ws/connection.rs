@@ -245,8 +245,16 @@ impl Connection {
             }
             self.poll_flush(context);
         }
-        if let (None, true, Some(error)) = (&self.loss, budget > 0, &self.write_error) {
-            self.disconnect(&error.clone());
+        self.notice_write_error();
+    }
+
+    /// A connection that cannot be written is lost once all that the peer wrote before is read: also
+    /// what a full inbox has held back so far, and what the runtime has not seen yet.
+    fn notice_write_error(&mut self) {
+        if self.loss.is_none() && self.write_error.is_some() && self.caught_up && !self.has_unread()
+        {
+            let how = self.write_error.take().unwrap_or_default();
+            self.disconnect(&how);
         }
     }
 

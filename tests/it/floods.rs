@@ -120,6 +120,35 @@ fn a_request_finds_its_reply_behind_a_flood_as_its_inbox_allows() {
 }
 
 #[test]
+fn an_inbox_that_waits_loses_nothing_when_the_peer_vanishes_meanwhile() {
+    // A frame that the peer does not take is left over, so that its end is noticed by writing while
+    // the full inbox keeps the reading back.
+    let peer = Peer::spawn(|client| {
+        client.accept();
+        client.idle(Duration::from_millis(700));
+        for text in ["one", "two", "three"] {
+            client.send_text(text);
+            client.idle(Duration::from_millis(50));
+        }
+        client.reset();
+    });
+    let steps = "
+- open: {inbox: {messages: 1, when_full: wait}}
+- single_write: {send: '${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}', write_timeout: 100ms}
+- pause: 1200ms
+- single_read: {assert: {equals: one}}
+- single_read: {assert: {equals: two}}
+- single_read: {assert: {equals: three}}
+- single_read: {name: end}";
+    let variables = "variables: {m: '${__RandomString(1000000, x)}'}\nthread_groups:";
+    let (finished, _) = run_against(peer, &plan("", steps).replace("thread_groups:", variables));
+    assert_eq!(finished.row("single_write").code, "WRITE_TIMEOUT");
+    let reads = finished.rows("single_read");
+    assert!(reads.len() == 3 && reads.iter().all(|row| row.success), "{reads:#?}");
+    assert_eq!(finished.row("end").code, "DISCONNECTED");
+}
+
+#[test]
 fn a_connection_that_holds_a_flood_back_is_closed_without_delay() {
     // Twelve connections one after the other, each full when the next `open` closes it.
     let steps = "- loop:\n    times: 12\n    steps:\n      \
