@@ -11,6 +11,7 @@ use crate::run::{plan, run_against};
 use crate::support::peer::Peer;
 use crate::support::peer_connection::PeerConnection;
 use crate::support::peer_frame::{BINARY, TEXT, frame};
+use crate::support::time::idle;
 
 /// Sends numbered messages at once, then behaves.
 fn flood(numbers: RangeInclusive<i32>) -> impl Fn(&mut PeerConnection) + Send + Sync + 'static {
@@ -125,10 +126,10 @@ fn an_inbox_that_waits_loses_nothing_when_the_peer_vanishes_meanwhile() {
     // the full inbox keeps the reading back.
     let peer = Peer::spawn(|client| {
         client.accept();
-        client.idle(Duration::from_millis(700));
+        idle(Duration::from_millis(700));
         for text in ["one", "two", "three"] {
             client.send_text(text);
-            client.idle(Duration::from_millis(50));
+            idle(Duration::from_millis(50));
         }
         client.reset();
     });

@@ -2,7 +2,6 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::thread::park_timeout;
 use std::time::{Duration, Instant};
 
 use socket2::SockRef;
@@ -209,14 +208,6 @@ impl PeerConnection {
                 Next::End(end) => return end,
                 Next::Nothing => panic!("connection {}: the client does not end it", self.index),
             }
-        }
-    }
-
-    /// Reads nothing for this long.
-    pub(crate) fn idle(&self, duration: Duration) {
-        let until = clock::now() + duration;
-        while clock::now() < until {
-            park_timeout(until.saturating_duration_since(clock::now()));
         }
     }
 
