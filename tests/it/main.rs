@@ -3,7 +3,10 @@
 mod attribution;
 mod bad_peers;
 mod check;
+mod codec;
 mod extract;
+mod floods;
+mod hostile;
 mod jmeter;
 mod layers;
 mod matchers;
