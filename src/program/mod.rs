@@ -5,6 +5,7 @@
 //! for each field at each execution.
 
 mod assertion;
+mod base64;
 mod extractor;
 mod hex;
 mod json_template;
@@ -24,6 +25,7 @@ pub use assertion::{
     Assertion, Bytes, Check, Filter, HeaderTest, HexTest, JsonPath, JsonTest, MessageType, Pattern,
     SizeTest,
 };
+pub use base64::base64_bytes;
 pub use extractor::{Extractor, ExtractorKind, Families, Member, Piece, Which};
 pub use hex::hex_bytes;
 pub use json_template::JsonPart;
@@ -31,8 +33,8 @@ pub use pause::Pause;
 pub use push_delay::{PushDelay, SentAt, TimeUnit};
 pub use reply::{Correlate, LateReplies, Matching, Reply, Unmatched};
 pub use sampler::{
-    Close, Expect, Header, InboxLimits, OnError, Open, Payload, PingKind, PingPong, Read,
-    RequestResponse, Sampler, SamplerKind, SingleRead, SingleWrite, WhenFull,
+    Close, Expect, Header, InboxLimits, MAX_RANDOM, OnError, Open, Payload, PingKind, PingPong,
+    Read, RequestResponse, Sampler, SamplerKind, SingleRead, SingleWrite, WhenFull,
 };
 pub use secrets::{Secrets, is_secret_header};
 pub use setting::{BadValue, ByteSize, FromText, Setting};

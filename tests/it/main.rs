@@ -11,6 +11,7 @@ mod jmeter;
 mod layers;
 mod matchers;
 mod memory;
+mod payloads;
 mod plan_errors;
 mod push_delay;
 mod read;
