@@ -66,17 +66,19 @@ impl Compiler<'_> {
                 let problem = Problem::error(&leaf.path, title).at(At::Key);
                 self.note(problem.help("assert it, or filter by what the messages hold"));
             }
+            let reply = self.filter_replies(check, &path);
             let compiled = self.check(check, &path);
-            filters.extend(compiled.map(|check| Filter { source: source(&check), check }));
+            filters.extend(compiled.map(|check| Filter { source: source(&check), check, reply }));
         }
         filters
     }
 
     fn refuse_filter_forms(&mut self, leaves: &[Leaf]) {
         for leaf in leaves.iter().filter(|leaf| leaf.name == "ping_pong") {
-            let title = "pings and pongs never reach a sampler, so none can be asserted";
-            let problem = Problem::error(&leaf.path, title).at(At::Key);
-            self.note(problem.help("measure them with a `ping_pong` step"));
+            let problem = Problem::error(&leaf.path, "`ping_pong` is a form of `filters`");
+            self.note(problem.at(At::Key).help(
+                "write `type: ping` or `type: pong`, or measure pings with a `ping_pong` step",
+            ));
         }
     }
 
@@ -84,9 +86,15 @@ impl Compiler<'_> {
         let name = leaf.name;
         let (title, help) = match leaf.reach {
             Reach::Open => (format!("`{name}` can only be asserted on `open`"), ""),
-            Reach::Close => (format!("`{name}` can only be asserted on `close`"), ""),
+            Reach::Close => (
+                format!("`{name}` can only be asserted on `close`"),
+                "or on a `single_read` that waits for one: `expect: close`",
+            ),
             _ => (
-                format!("`{kind}` receives no message that `{name}` could look at"),
+                match kind {
+                    "close" => format!("a close is no message that `{name}` could look at"),
+                    _ => format!("`{kind}` receives no message that `{name}` could look at"),
+                },
                 match kind {
                     "open" => {
                         "assert `status` or `duration` here, or the first message with `single_read`"

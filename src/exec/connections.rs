@@ -12,7 +12,7 @@ use crate::exec::stop::Level;
 use crate::exec::timer::Timer;
 use crate::exec::worker::{WakerSlot, Worker};
 use crate::sample::{Code, Note};
-use crate::ws::{Connection, Frame, KeepAll, Loss, Message, Observer, Violation, linger};
+use crate::ws::{Answer, Connection, Frame, KeepAll, Loss, Message, Observer, Violation, linger};
 
 /// Names one of a thread's connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -199,6 +199,11 @@ impl Slot<'_> {
         }
     }
 
+    /// Whether the connection is lost and no sampler has met that.
+    pub(crate) fn is_lost_unmet(&self) -> bool {
+        self.loss.as_ref().is_some_and(|loss| !loss.met)
+    }
+
     /// Takes a loss that follows from our own close, if there is one, for met.
     pub(crate) fn expect_loss(&mut self) {
         if let Some(loss) = &mut self.loss {
@@ -237,7 +242,9 @@ impl Observer for SortOutLate<'_, '_> {
     }
 
     fn message(&mut self, message: Message) -> Option<Message> {
-        match self.attribution.claim(&message) {
+        // A ping or pong answers no request.
+        let late = if message.kind.is_data() { self.attribution.claim(&message) } else { None };
+        match late {
             None => return self.observer.message(message),
             Some(Late::OfForgotten) => {}
             Some(Late::Of(label, round_trip)) => {
@@ -247,8 +254,12 @@ impl Observer for SortOutLate<'_, '_> {
         None
     }
 
-    fn control(&mut self, frame: &Frame, arrived: Instant) {
-        self.observer.control(frame, arrived);
+    fn control(&mut self, frame: &Frame, arrived: Instant) -> bool {
+        self.observer.control(frame, arrived)
+    }
+
+    fn take_answer(&mut self) -> Option<Answer> {
+        self.observer.take_answer()
     }
 }
 
@@ -301,6 +312,10 @@ fn failure_of(loss: &Loss) -> Failure {
             Failure::plain(Code::TooLarge, &violation.to_string())
         }
         Loss::Violation(violation) => Failure::plain(Code::ProtocolError, &violation.to_string()),
+        Loss::PingTimeout => Failure::plain(
+            Code::PingTimeout,
+            "the peer did not answer a ping of `heartbeat` within `fail_after`",
+        ),
         Loss::InboxFull => {
             Failure::plain(Code::InboxFull, "the inbox was full and `when_full` is `fail`")
         }

@@ -5,7 +5,6 @@ use crate::plan::error::ShapeError;
 
 /// Keys of plans, groups, steps, samplers and matchers that are specified but not built yet.
 const LATER_KEYS: &[&str] = &[
-    "answer_pings",
     "arrivals",
     "at_end",
     "backoff",
@@ -17,7 +16,6 @@ const LATER_KEYS: &[&str] = &[
     "data_sets",
     "exponential",
     "failed_pause",
-    "fragments",
     "gaussian",
     "graceful_stop",
     "heartbeat",
@@ -25,7 +23,6 @@ const LATER_KEYS: &[&str] = &[
     "late_replies",
     "max_threads",
     "origin",
-    "pings",
     "poisson",
     "proxy",
     "push_delay",
@@ -107,6 +104,9 @@ const HOMES: &[(&[&str], &str)] = &[
             "write_timeout",
             "max_message_size",
             "inbox",
+            "pings",
+            "answer_pings",
+            "fragments",
             "on_error",
             "assert",
             "extract",

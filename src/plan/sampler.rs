@@ -112,6 +112,15 @@ samplers! {
         max_message_size: Setting<Size>,
         /// What is kept for later readers.
         inbox: Inbox,
+        /// What becomes of pings, and of pongs that no `ping_pong` awaits: `answer` answers pings,
+        /// `ignore` answers none, `deliver` makes all of them messages for reading samplers too.
+        pings: Setting<Word>,
+        /// With `pings: deliver`: whether pings are answered all the same.
+        answer_pings: Setting<Flag>,
+        /// What becomes of a message in several frames: `join` makes them one message, with
+        /// `deliver` each is a message of its own, and `${websocket.last_frame_final}` tells after
+        /// each reading sampler whether it was the last one.
+        fragments: Setting<Word>,
     }
 
     /// Sends a message and waits for its reply.
@@ -122,7 +131,8 @@ samplers! {
         send_json: Json,
         /// The binary message to send, in hexadecimal: `ca fe`.
         send_hex: Setting<Text>,
-        /// The type of the reply: `same`, `text`, `binary` or `any`.
+        /// The type of the reply: `same`, `text`, `binary` or `any`; or `close`, if the server is to
+        /// close the connection; or `ping` or `pong`, which need `pings: deliver`.
         expect: Setting<Word>,
     }
 
@@ -138,7 +148,9 @@ samplers! {
 
     /// Waits for a message.
     SingleRead {
-        /// The type of the message: `text`, `binary` or `any`.
+        /// The type of the message: `text`, `binary` or `any`; or `close`, for which other messages
+        /// are passed over and which may have come before; or `ping` or `pong`, which need
+        /// `pings: deliver`.
         expect: Setting<Word>,
         /// Whether it is fine if none arrives.
         optional: Setting<Flag>,
@@ -200,6 +212,15 @@ pub struct Defaults {
     /// See [`Open`]; merges with the outer scope's.
     #[serde(default, deserialize_with = "given")]
     pub inbox: Option<Inbox>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub pings: Option<Setting<Word>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub answer_pings: Option<Setting<Flag>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub fragments: Option<Setting<Word>>,
     /// The name of the connection of all samplers.
     #[serde(default, deserialize_with = "given")]
     pub connection: Option<Setting<Text>>,

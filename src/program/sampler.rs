@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::program::{
-    Assertion, ByteSize, Extractor, Filter, LateReplies, Reply, Setting, Template, Unmatched,
-    VariableId,
+    Assertion, ByteSize, Extractor, Filter, Heartbeat, LateReplies, Reply, Setting, Template,
+    Unmatched, VariableId,
 };
 
 /// One sampler: what all kinds share, and its kind.
@@ -81,6 +81,34 @@ pub struct Open {
     pub max_message_size: Setting<ByteSize>,
     /// Bounds of what waits unread.
     pub inbox: InboxLimits,
+    /// What becomes of pings and pongs.
+    pub pings: Setting<Pings>,
+    /// Whether pings are answered although they are delivered.
+    pub answer_pings: Setting<bool>,
+    /// What becomes of a message's fragments.
+    pub fragments: Setting<Fragments>,
+    /// What the connection does by itself to stay alive.
+    pub heartbeat: Heartbeat,
+}
+
+/// `pings`: what becomes of pings, and of pongs that no `ping_pong` awaits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pings {
+    /// Pings are answered, pongs dropped.
+    Answer,
+    /// All are dropped.
+    Ignore,
+    /// They are messages for reading samplers; pings are answered too, unless the plan says no.
+    Deliver,
+}
+
+/// `fragments`: what becomes of a message that comes in several frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fragments {
+    /// They are one message.
+    Join,
+    /// Each is a message of its own, of the type of the first.
+    Deliver,
 }
 
 /// One header of the upgrade request.
@@ -191,6 +219,12 @@ pub enum Expect {
     Binary,
     /// Either.
     Any,
+    /// The peer's close, whatever comes before it.
+    Close,
+    /// A ping, where the connection delivers them.
+    Ping,
+    /// A pong that no `ping_pong` awaits, where the connection delivers them.
+    Pong,
 }
 
 /// What a sampler sends.

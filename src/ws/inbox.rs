@@ -117,11 +117,12 @@ impl Inbox {
     }
 
     /// How many messages are too early for a request that is sent now and were not counted before.
+    /// Pings and pongs could be nobody's reply.
     pub fn count_early(&mut self) -> u32 {
         let mut count = 0;
         for entry in self.entries.iter_mut().rev().take_while(|entry| !entry.counted_early) {
             entry.counted_early = true;
-            count += 1;
+            count += u32::from(entry.message.kind.is_data());
         }
         count
     }

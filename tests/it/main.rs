@@ -3,6 +3,7 @@
 mod bad_peers;
 mod check;
 mod extract;
+mod frames;
 mod jmeter;
 mod layers;
 mod matchers;

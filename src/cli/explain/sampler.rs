@@ -6,7 +6,8 @@ use crate::cli::explain::Page;
 use crate::cli::explain::value::{HIDDEN, Shown, named};
 use crate::net::{Url, shown};
 use crate::program::{
-    Close, JsonPart, OnError, Open, Payload, PingPong, Sampler, SamplerKind, SingleRead, Template,
+    Close, JsonPart, OnError, Open, Payload, PingPong, Pings, Sampler, SamplerKind, Setting,
+    SingleRead, Template,
 };
 
 /// Bytes of a binary payload that are shown.
@@ -79,6 +80,18 @@ fn open(page: &mut Page, open: &Open) {
     let inbox = &open.inbox;
     let (messages, bytes) = (inbox.messages.shown(), inbox.bytes.shown());
     page.entry("inbox", &format!("{messages} messages, {bytes}, {}", inbox.when_full.shown()));
+    page.entry("pings", &pings(open));
+    page.entry("fragments", &open.fragments.shown());
+}
+
+fn pings(open: &Open) -> String {
+    let pings = open.pings.shown();
+    match (&open.pings, &open.answer_pings) {
+        (Setting::Fixed(Pings::Answer | Pings::Ignore), _) => pings,
+        (_, Setting::Fixed(true)) => format!("{pings}, answered"),
+        (_, Setting::Fixed(false)) => format!("{pings}, not answered"),
+        (_, answered) => format!("{pings}, answered: {}", answered.shown()),
+    }
 }
 
 fn payload(page: &mut Page, payload: &Payload) {

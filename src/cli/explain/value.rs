@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::net::is_secret;
-use crate::program::{ByteSize, Expect, PingKind, Setting, Times, WhenFull};
+use crate::program::{ByteSize, Expect, Fragments, PingKind, Pings, Setting, Times, WhenFull};
 
 /// What stands in place of a secret.
 pub(super) const HIDDEN: &str = "***";
@@ -79,6 +79,18 @@ shown! {
         Expect::Text => "text",
         Expect::Binary => "binary",
         Expect::Any => "any",
+        Expect::Close => "close",
+        Expect::Ping => "ping",
+        Expect::Pong => "pong",
+    };
+    Pings: |pings| match pings {
+        Pings::Answer => "answer",
+        Pings::Ignore => "ignore",
+        Pings::Deliver => "deliver",
+    };
+    Fragments: |fragments| match fragments {
+        Fragments::Join => "join",
+        Fragments::Deliver => "deliver",
     };
     PingKind: |kind| match kind {
         PingKind::PingPong => "ping_pong",

@@ -160,10 +160,11 @@ impl<'a, 'p> Job<'a, 'p> {
         if connection.is_caught_up() {
             return;
         }
-        let enough = connection.received() + connection.receive_buffer() as u64;
+        let enough = connection.traffic().received + connection.receive_buffer() as u64;
         let deadline = clock::now() + at_most;
         let is_enough = |slot: &mut Slot<'_>, _: &mut ReadOn| {
-            let caught_up = |one: &Connection| one.is_caught_up() || one.received() >= enough;
+            let caught_up =
+                |one: &Connection| one.is_caught_up() || one.traffic().received >= enough;
             !slot.is_open() || slot.connection.as_deref().is_some_and(caught_up)
         };
         let id = self.id;

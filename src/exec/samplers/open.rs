@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use crate::clock;
 use crate::exec::connections::{Connections, SlotId};
-use crate::exec::evaluate::bad_value;
+use crate::exec::evaluate::{Scope, bad_value};
 use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::samplers::close::close_one;
 use crate::exec::samplers::job::{Job, interrupted, nonzero};
 use crate::net::{self, DialError, Url};
-use crate::program::{self, WhenFull, is_secret_header};
+use crate::program::{self, Fragments, Pings, WhenFull, is_secret_header};
 use crate::sample::{Code, Note, Phases};
-use crate::ws::{ConnectError, ConnectFailure, InboxBounds, Limits, Overflow, connect};
+use crate::ws::{ConnectError, ConnectFailure, FrameRules, InboxBounds, Limits, Overflow, connect};
 
 pub(crate) async fn run(job: &mut Job<'_, '_>, spec: &program::Open) -> Result<Execution, Failure> {
     let attempt = match evaluate(job, spec) {
@@ -109,7 +109,21 @@ fn evaluate(job: &mut Job<'_, '_>, spec: &program::Open) -> Result<Attempt, Fail
         },
     };
     let max_message_size = scope.value(&spec.max_message_size)?.0;
-    Ok(Attempt { url, headers, timeout, limits: Limits { max_message_size, inbox } })
+    let limits = Limits { max_message_size, inbox, frames: frame_rules(scope, spec)? };
+    Ok(Attempt { url, headers, timeout, limits })
+}
+
+fn frame_rules(scope: &mut Scope, spec: &program::Open) -> Result<FrameRules, Failure> {
+    let pings = scope.value(&spec.pings)?;
+    Ok(FrameRules {
+        answer_pings: match pings {
+            Pings::Answer => true,
+            Pings::Ignore => false,
+            Pings::Deliver => scope.value(&spec.answer_pings)?,
+        },
+        deliver_pings: pings == Pings::Deliver,
+        deliver_fragments: scope.value(&spec.fragments)? == Fragments::Deliver,
+    })
 }
 
 /// What the operating system said; where it means this machine and not the server, that too.

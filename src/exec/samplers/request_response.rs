@@ -12,7 +12,7 @@ use crate::exec::samplers::job::Job;
 use crate::exec::samplers::payload;
 use crate::exec::samplers::take::{self, Take};
 use crate::exec::wait::{AtEnd, Ended};
-use crate::program::{self, LateReplies, Unmatched};
+use crate::program::{self, Expect, LateReplies, Unmatched};
 use crate::sample::{Code, Note};
 
 pub(crate) async fn run<'p>(
@@ -36,7 +36,8 @@ pub(crate) async fn run<'p>(
     let mut outcome = job.outcome();
     job.exchange(&mut outcome);
     sort_out_early(job, &mut filters, unmatched);
-    let mut reply = Take::new(filters, matcher.clone(), unmatched).since(outcome.start);
+    let reply = Take::new(filters, matcher.clone(), unmatched).since(outcome.start);
+    let mut reply = reply.expecting(expect);
     let sent = job.send(&mut outcome, kind.opcode(), &bytes, &mut reply, write_timeout).await;
     if let Err(failure) = sent {
         reply.finish(job, &mut outcome);
@@ -54,6 +55,9 @@ pub(crate) async fn run<'p>(
     let passed_over = reply.passed_over();
     if let Some(message) = reply.finish(job, &mut outcome) {
         return Ok(Execution::Row(take::receive(outcome, message, expect, Some(kind))));
+    }
+    if expect == Expect::Close && ended == Ended::Done {
+        return Ok(Execution::Row(take::lost(job, outcome, expect)));
     }
     remember(job, matcher, outcome.start, late_replies);
     Ok(Execution::Row(unanswered(job, outcome, ended, &passed_over)))

@@ -5,7 +5,7 @@ use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::samplers::job::{Job, interrupted};
 use crate::exec::samplers::take::{self, Take};
 use crate::exec::wait::{AtEnd, Ended};
-use crate::program;
+use crate::program::{self, Expect};
 use crate::sample::Code;
 use crate::ws::Message;
 
@@ -19,12 +19,17 @@ pub(crate) async fn run<'p>(
     let unmatched = job.scope.value(&spec.unmatched)?;
     let filters = job.filters()?;
     let matcher = job.matcher(spec.reply.as_ref(), &[])?;
-    if !job.awaits(matcher.as_ref(), late_replies) {
+    // A close is nobody's late reply.
+    if expect != Expect::Close && !job.awaits(matcher.as_ref(), late_replies) {
         return Ok(Execution::Skipped(Code::OutOfSync));
     }
-    let mut next = Take::new(filters, matcher, unmatched);
+    let mut next = Take::new(filters, matcher, unmatched).expecting(expect);
     let mut outcome = job.outcome();
     next.taken = waiting_message(job, &mut next);
+    if expect == Expect::Close && job.slot().is_lost_unmet() {
+        next.finish(job, &mut outcome);
+        return Ok(Execution::Row(take::lost(job, outcome, expect)));
+    }
     if next.taken.is_none()
         && let Some(refusal) = job.refusal()
     {
@@ -46,10 +51,7 @@ pub(crate) async fn run<'p>(
     Ok(match ended {
         Ended::Cut => Execution::Cut,
         Ended::TimedOut => Execution::Row(nothing_came(job, outcome, optional, &passed_over)),
-        Ended::Done => {
-            let failure = job.slot().meet_loss();
-            Execution::Row(outcome.failed(failure, clock::now()))
-        }
+        Ended::Done => Execution::Row(take::lost(job, outcome, expect)),
         Ended::Interrupted => Execution::Row(outcome.failed(interrupted(), clock::now())),
     })
 }

@@ -60,9 +60,16 @@ pub(super) const FACTS: &[Fact] = &[
     fact("send", "", "hello ${room}"),
     fact("send_json", "", "{\"text\": \"hello\"}"),
     fact("send_hex", "", "ca fe"),
-    words("RequestResponse.expect", "same", &["same", "text", "binary", "any"]),
-    words("SingleRead.expect", "any", &["text", "binary", "any"]),
-    words("expect", "", &["same", "text", "binary", "any"]),
+    words(
+        "RequestResponse.expect",
+        "same",
+        &["same", "text", "binary", "any", "close", "ping", "pong"],
+    ),
+    words("SingleRead.expect", "any", &["text", "binary", "any", "close", "ping", "pong"]),
+    words("expect", "", &["same", "text", "binary", "any", "close", "ping", "pong"]),
+    words("pings", "answer", &["answer", "ignore", "deliver"]),
+    fact("answer_pings", "true", "false"),
+    words("fragments", "join", &["join", "deliver"]),
     fact("optional", "false", "true"),
     fact("payload", "a unique one", "are you there"),
     words("kind", "ping_pong", &["ping_pong", "pong"]),
@@ -120,7 +127,7 @@ pub(super) const FACTS: &[Fact] = &[
     fact("any_of", "", "[{\"contains\": \"ok\"}, {\"contains\": \"done\"}]"),
     fact("all_of", "", "[{\"starts_with\": \"{\"}, {\"ends_with\": \"}\"}]"),
     words("which", "all", &["all", "ping", "pong"]),
-    fact("reply", "true", "true"),
+    fact("PingPongFilter.reply", "false", "true"),
 ];
 
 /// The facts of `key` of the type `owner`.
