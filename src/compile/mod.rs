@@ -24,6 +24,7 @@ mod pattern;
 mod payload;
 mod properties;
 mod reach;
+mod reply;
 mod sampler;
 mod scope;
 mod secrets;

@@ -10,6 +10,7 @@ use crate::compile::assertion::Reaching;
 use crate::compile::check::received_status;
 use crate::compile::compiler::Compiler;
 use crate::compile::extractor::ReachingExtractor;
+use crate::compile::reply::{MatchingSettings, ScopedMatching};
 use crate::plan::{
     self, Count, Defaults, Entries, Flag, Inbox, List, Path, Removable, Scoped, Text, Time, Word,
 };
@@ -27,6 +28,7 @@ pub(super) struct Scope {
     pub(super) write_timeout: Option<Setting<Duration>>,
     pub(super) expect: Option<Setting<Expect>>,
     pub(super) optional: Option<Setting<bool>>,
+    pub(super) matching: ScopedMatching,
     pub(super) payload: Option<Template>,
     pub(super) kind: Option<Setting<PingKind>>,
     pub(super) status: Option<Setting<u16>>,
@@ -78,6 +80,7 @@ impl Default for Scope {
             write_timeout: None,
             expect: None,
             optional: None,
+            matching: ScopedMatching::default(),
             payload: None,
             kind: None,
             status: None,
@@ -169,6 +172,13 @@ impl Compiler<'_> {
             let statuses = self.expected_statuses(statuses, &path.key("expect_status"));
             scope.expect_status = Some(statuses);
         }
+        let matching = MatchingSettings {
+            reply: d.reply.as_ref(),
+            correlate: d.correlate.as_ref(),
+            late_replies: d.late_replies.as_ref(),
+            unmatched: d.unmatched.as_ref(),
+        };
+        self.matching(&mut scope.matching, matching, path);
         self.lists(scope, &d.assert.0, &d.extract.0, &d.filters.0, path);
         if let Some(on_error) = &d.on_error {
             scope.on_error = self.fixed(on_error, &path.key("on_error")).unwrap_or(scope.on_error);

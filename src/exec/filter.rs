@@ -1,7 +1,5 @@
 //! Filters: what a reading sampler discards before it looks for its message.
 
-use std::collections::VecDeque;
-
 use crate::exec::check::{self, Ready};
 use crate::exec::evaluate::Scope;
 use crate::exec::judge::Subject;
@@ -16,7 +14,7 @@ use crate::ws::{Answer, Connection, Fate, Message, MessageKind};
 pub(crate) struct Filters<'p> {
     armed: Vec<Armed<'p>>,
     /// Payloads of discarded pings that are still to be answered.
-    pongs: VecDeque<Vec<u8>>,
+    pongs: Vec<Vec<u8>>,
     /// Of the messages that were discarded: headers and payloads.
     pub(crate) bytes: u64,
 }
@@ -40,7 +38,7 @@ impl<'p> Filters<'p> {
             Ok(Armed { filter, check, reply: scope.value(&filter.reply)?, count: 0 })
         };
         let armed = filters.iter().map(ready).collect::<Result<_, Failure>>()?;
-        Ok(Self { armed, pongs: VecDeque::new(), bytes: 0 })
+        Ok(Self { armed, pongs: Vec::new(), bytes: 0 })
     }
 
     /// Whether the message is to be discarded; the first filter that says so counts it.
@@ -53,7 +51,7 @@ impl<'p> Filters<'p> {
         let Some(armed) = hit else { return false };
         armed.count += 1;
         if armed.reply && message.kind == MessageKind::Ping {
-            self.pongs.push_back(message.payload.clone());
+            self.pongs.push(message.payload.clone());
         }
         self.bytes += message.wire_length;
         true
@@ -61,7 +59,7 @@ impl<'p> Filters<'p> {
 
     /// The answer to a ping that was discarded, once.
     pub(crate) fn take_pong(&mut self) -> Option<Answer> {
-        self.pongs.pop_front().map(Answer::Pong)
+        (!self.pongs.is_empty()).then(|| Answer::Pong(self.pongs.remove(0)))
     }
 
     /// Discards what waits unread.

@@ -101,10 +101,15 @@ impl Outcome {
 
     /// The same, failed and noticed at `end`.
     pub(crate) fn failed(mut self, failure: Failure, end: Instant) -> Self {
-        self.code = failure.code;
-        self.failure = Some(failure);
+        self.fail(failure);
         self.end = end;
         self
+    }
+
+    /// Fails when it ended anyway.
+    pub(crate) fn fail(&mut self, failure: Failure) {
+        self.code = failure.code;
+        self.failure = Some(failure);
     }
 }
 

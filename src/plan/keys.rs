@@ -12,7 +12,6 @@ const LATER_KEYS: &[&str] = &[
     "compression",
     "connect",
     "cookies",
-    "correlate",
     "data_sets",
     "exponential",
     "failed_pause",
@@ -20,13 +19,11 @@ const LATER_KEYS: &[&str] = &[
     "graceful_stop",
     "heartbeat",
     "if_open",
-    "late_replies",
     "max_threads",
     "origin",
     "poisson",
     "proxy",
     "push_delay",
-    "reply",
     "send_base64",
     "send_file",
     "send_random",
@@ -39,7 +36,6 @@ const LATER_KEYS: &[&str] = &[
     "time_limit",
     "timers",
     "tls",
-    "unmatched",
 ];
 
 /// Steps that are specified but not built yet.
@@ -115,6 +111,7 @@ const HOMES: &[(&[&str], &str)] = &[
         "belongs in `defaults` or in a sampler",
     ),
     (&["times"], "belongs in `loop`"),
+    (&["correlate"], "belongs in `request_response`; give a reader a `reply` to look for"),
     (
         &["thread_groups", "variables", "secrets", "sample_variables"],
         "belongs at the top of the plan",
@@ -160,6 +157,10 @@ pub(crate) fn unknown_kind(what: &str, name: &str, known: &[&str]) -> ShapeError
     }
     match nearest(name, known.iter().copied()) {
         Some(similar) => error.help(format!("a similar {what} exists: `{similar}`")),
+        None if what == "check" => error.help(format!(
+            "write `contains: {name}` if that is what a message must hold; the checks are {}",
+            list(known)
+        )),
         None => error.help(format!("the {what}s are {}", list(known))),
     }
 }

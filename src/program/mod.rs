@@ -29,7 +29,7 @@ pub use heartbeat::{Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend};
 pub use hex::hex_bytes;
 pub use json_template::JsonPart;
 pub use pause::Pause;
-pub use reply::{Correlate, LateReplies, Reply, Unmatched};
+pub use reply::{Correlate, LateReplies, Matching, Reply, Unmatched};
 pub use sampler::{
     Close, Expect, Fragments, Header, InboxLimits, OnError, Open, Payload, PingKind, PingPong,
     Pings, RequestResponse, Sampler, SamplerKind, SingleRead, SingleWrite, WhenFull,

@@ -1,5 +1,6 @@
 //! All integration tests, in one binary.
 
+mod attribution;
 mod bad_peers;
 mod check;
 mod extract;

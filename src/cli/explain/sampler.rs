@@ -6,8 +6,8 @@ use crate::cli::explain::Page;
 use crate::cli::explain::value::{HIDDEN, Shown, named};
 use crate::net::{Url, shown};
 use crate::program::{
-    Close, JsonPart, OnError, Open, Payload, PingPong, Pings, Sampler, SamplerKind, Setting,
-    SingleRead, Template,
+    Close, Correlate, JsonPart, Matching, OnError, Open, Payload, PingPong, Pings, Reply, Sampler,
+    SamplerKind, Setting, SingleRead, Template,
 };
 
 /// Bytes of a binary payload that are shown.
@@ -30,6 +30,7 @@ pub(super) fn sampler(page: &mut Page, sampler: &Sampler) {
             SamplerKind::RequestResponse(own) => {
                 payload(page, &own.payload);
                 page.entry("expect", &own.expect.shown());
+                matching(page, &own.matching);
             }
             SamplerKind::SingleWrite(own) => payload(page, &own.payload),
             SamplerKind::SingleRead(own) => single_read(page, own),
@@ -125,6 +126,34 @@ fn json(parts: &[JsonPart]) -> String {
 fn single_read(page: &mut Page, read: &SingleRead) {
     page.entry("expect", &read.expect.shown());
     page.entry("optional", &read.optional.shown());
+    matching(page, &read.matching);
+}
+
+fn matching(page: &mut Page, matching: &Matching) {
+    match &matching.reply {
+        None => {}
+        Some(Reply::Checks(checks)) => {
+            for check in checks {
+                page.entry("reply", &check.source);
+            }
+        }
+        Some(Reply::Correlate(Correlate::Json { request, reply })) => {
+            let (request, reply) = (&request.text, &reply.text);
+            page.entry("correlate", &format!("{request} of the request, {reply} of the reply"));
+        }
+        Some(Reply::Correlate(Correlate::Regex(regex))) => {
+            page.entry("correlate", &format!("regex {}", regex.as_str()));
+        }
+    }
+    page.entry("late_replies", &matching.late_replies.shown());
+    if matching.reply.is_some() {
+        let unmatched = match &matching.unmatched {
+            Some(unmatched) => unmatched.shown(),
+            None if matching.others_read => "keep, for another step reads them".to_owned(),
+            None => "drop, for no other step reads them".to_owned(),
+        };
+        page.entry("unmatched", &unmatched);
+    }
 }
 
 fn ping_pong(page: &mut Page, ping: &PingPong) {

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use crate::net::is_secret;
-use crate::program::{ByteSize, Expect, Fragments, PingKind, Pings, Setting, Times, WhenFull};
+use crate::program::{
+    ByteSize, Expect, Fragments, LateReplies, PingKind, Pings, Setting, Times, Unmatched, WhenFull,
+};
 
 /// What stands in place of a secret.
 pub(super) const HIDDEN: &str = "***";
@@ -95,6 +97,15 @@ shown! {
     PingKind: |kind| match kind {
         PingKind::PingPong => "ping_pong",
         PingKind::Pong => "pong",
+    };
+    LateReplies: |policy| match policy {
+        LateReplies::Skip => "skip",
+        LateReplies::Discard => "discard",
+        LateReplies::Accept => "accept",
+    };
+    Unmatched: |rule| match rule {
+        Unmatched::Keep => "keep",
+        Unmatched::Drop => "drop",
     };
     WhenFull: |rule| match rule {
         WhenFull::DropOldest => "drop_oldest",

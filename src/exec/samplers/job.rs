@@ -12,7 +12,7 @@ use crate::exec::matcher::Matcher;
 use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::samplers::take::ReadOn;
 use crate::exec::wait::{AtEnd, Ended};
-use crate::program::{LateReplies, Reply, Sampler};
+use crate::program::{LateReplies, Matching, Reply, Sampler, Unmatched};
 use crate::sample::{Code, Note};
 use crate::ws::{Connection, Observer, Opcode};
 
@@ -93,6 +93,20 @@ impl<'a, 'p> Job<'a, 'p> {
     /// Marks the outcome if it is the first exchange on its connection.
     pub(crate) fn exchange(&mut self, outcome: &mut Outcome) {
         outcome.first_exchange = !std::mem::replace(&mut self.slot().exchanged, true);
+    }
+
+    /// What happens to late replies, and to messages that are passed over.
+    pub(crate) fn policies(
+        &mut self,
+        matching: &Matching,
+    ) -> Result<(LateReplies, Unmatched), Failure> {
+        let late_replies = self.scope.value(&matching.late_replies)?;
+        let unmatched = match &matching.unmatched {
+            Some(unmatched) => self.scope.value(unmatched)?,
+            None if matching.others_read => Unmatched::Keep,
+            None => Unmatched::Drop,
+        };
+        Ok((late_replies, unmatched))
     }
 
     /// The matcher of a sampler that sends `payload`, if it has one.

@@ -15,15 +15,15 @@ pub(crate) async fn run<'p>(
 ) -> Result<Execution, Failure> {
     let read_timeout = job.read_timeout()?;
     let (expect, optional) = (job.scope.value(&spec.expect)?, job.scope.value(&spec.optional)?);
-    let late_replies = job.scope.value(&spec.late_replies)?;
-    let unmatched = job.scope.value(&spec.unmatched)?;
+    let (late_replies, unmatched) = job.policies(&spec.matching)?;
     let filters = job.filters()?;
-    let matcher = job.matcher(spec.reply.as_ref(), &[])?;
+    let matcher = job.matcher(spec.matching.reply.as_ref(), &[])?;
     // A close is nobody's late reply.
     if expect != Expect::Close && !job.awaits(matcher.as_ref(), late_replies) {
         return Ok(Execution::Skipped(Code::OutOfSync));
     }
-    let mut next = Take::new(filters, matcher, unmatched).expecting(expect);
+    let mut next = Take::new(None, filters, matcher, unmatched);
+    next.for_close = expect == Expect::Close;
     let mut outcome = job.outcome();
     next.taken = waiting_message(job, &mut next);
     if expect == Expect::Close && job.slot().is_lost_unmet() {
@@ -44,13 +44,15 @@ pub(crate) async fn run<'p>(
             next.taken.is_some() || !slot.is_open()
         })
         .await;
-    let passed_over = next.passed_over();
     if let Some(message) = next.finish(job, &mut outcome) {
-        return Ok(Execution::Row(take::receive(outcome, message, expect, None)));
+        take::receive(&mut outcome, message, expect, None);
+        return Ok(Execution::Row(outcome));
     }
     Ok(match ended {
         Ended::Cut => Execution::Cut,
-        Ended::TimedOut => Execution::Row(nothing_came(job, outcome, optional, &passed_over)),
+        Ended::TimedOut => {
+            Execution::Row(nothing_came(job, outcome, optional, &next.passed_over()))
+        }
         Ended::Done => Execution::Row(take::lost(job, outcome, expect)),
         Ended::Interrupted => Execution::Row(outcome.failed(interrupted(), clock::now())),
     })

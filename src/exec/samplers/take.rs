@@ -22,10 +22,10 @@ pub(crate) struct Take<'p> {
     /// A message that began before this is not an answer to what was sent then.
     since: Option<Instant>,
     pub(crate) filters: Filters<'p>,
-    matcher: Option<Rc<Matcher<'p>>>,
+    pub(crate) matcher: Option<Rc<Matcher<'p>>>,
     unmatched: Unmatched,
-    /// Whether only the end of the connection will do.
-    for_close: bool,
+    /// Whether only the peer's close will do, and all messages are passed over.
+    pub(crate) for_close: bool,
     passed: Option<Box<PassedOver>>,
     pub(crate) taken: Option<Message>,
 }
@@ -39,33 +39,15 @@ struct PassedOver {
 }
 
 impl<'p> Take<'p> {
-    /// Takes a message that the filters let pass and that the matcher fits.
+    /// Takes a message that the filters let pass and that the matcher fits; with a moment, that of a
+    /// request's first byte, only one whose first byte came after it.
     pub(crate) fn new(
+        since: Option<Instant>,
         filters: Filters<'p>,
         matcher: Option<Rc<Matcher<'p>>>,
         unmatched: Unmatched,
     ) -> Self {
-        Self {
-            since: None,
-            filters,
-            matcher,
-            unmatched,
-            for_close: false,
-            passed: None,
-            taken: None,
-        }
-    }
-
-    /// Passes all messages over where the peer's close is what is expected.
-    pub(crate) fn expecting(mut self, expect: Expect) -> Self {
-        self.for_close = expect == Expect::Close;
-        self
-    }
-
-    /// Takes only a message whose first byte came after this moment: that of a request's first.
-    pub(crate) fn since(mut self, moment: Instant) -> Self {
-        self.since = Some(moment);
-        self
+        Self { since, filters, matcher, unmatched, for_close: false, passed: None, taken: None }
     }
 
     /// What becomes of a message that has not been looked at before.
@@ -107,15 +89,19 @@ impl<'p> Take<'p> {
     }
 
     /// The message, if one was taken. What was discarded on the way belongs to the sample's bytes.
-    pub(crate) fn finish(self, job: &mut Job<'_, '_>, outcome: &mut Outcome) -> Option<Message> {
+    pub(crate) fn finish(
+        &mut self,
+        job: &mut Job<'_, '_>,
+        outcome: &mut Outcome,
+    ) -> Option<Message> {
         outcome.bytes += self.filters.bytes;
         self.filters.report(&job.connections.worker, job.label);
-        let dropped = self.passed.map_or(0, |passed| passed.dropped);
+        let dropped = self.passed.as_ref().map_or(0, |passed| passed.dropped);
         if dropped > 0 {
             job.note(&Note::Unmatched { label: job.label, count: dropped });
         }
         job.slot().waits_no_more();
-        self.taken
+        self.taken.take()
     }
 }
 
@@ -189,11 +175,11 @@ impl Came {
 
 /// Puts a received message into the outcome and checks its type. `sent` is what was sent before.
 pub(crate) fn receive(
-    mut outcome: Outcome,
+    outcome: &mut Outcome,
     message: Message,
     expect: Expect,
     sent: Option<MessageKind>,
-) -> Outcome {
+) {
     outcome.end = message.arrived.max(outcome.start);
     outcome.first_byte = Some(message.first_byte);
     outcome.bytes += message.wire_length;
@@ -213,7 +199,7 @@ pub(crate) fn receive(
     let fits = wanted.map_or_else(|| kind.is_data(), |wanted| wanted == kind);
     outcome.message = Some(message);
     if fits {
-        return outcome;
+        return;
     }
     let name = |kind| match kind {
         MessageKind::Text => "text",
@@ -231,8 +217,7 @@ pub(crate) fn receive(
     };
     let wanted = wanted.map_or("text or binary", name);
     let text = format!("the message is {}, and `expect: {word}` wants {wanted}", name(kind));
-    let end = outcome.end;
-    outcome.failed(Failure::plain(Code::UnexpectedType, &text), end)
+    outcome.fail(Failure::plain(Code::UnexpectedType, &text));
 }
 
 /// The outcome of a sampler that waited on a connection which is lost: the peer's close is a success

@@ -128,6 +128,13 @@ pub(super) const FACTS: &[Fact] = &[
     fact("all_of", "", "[{\"starts_with\": \"{\"}, {\"ends_with\": \"}\"}]"),
     words("which", "all", &["all", "ping", "pong"]),
     fact("PingPongFilter.reply", "false", "true"),
+    fact("Correlate.request", "", "$.id"),
+    fact("Correlate.reply", "that of `request`", "$.in_reply_to"),
+    fact("Correlate.regex", "", "id=([0-9]+)"),
+    fact("reply", "", "[{\"starts_with\": \"ack\"}]"),
+    fact("correlate", "", "$.id"),
+    words("late_replies", "skip", &["skip", "discard", "accept"]),
+    words("unmatched", "`keep` where another step reads them, else `drop`", &["keep", "drop"]),
 ];
 
 /// The facts of `key` of the type `owner`.
