@@ -72,12 +72,16 @@ impl Compiler<'_> {
     pub(super) fn matchers(&mut self, checks: &[plan::Check], path: &Path) -> Vec<Assertion> {
         let mut matchers = Vec::new();
         for (index, check) in checks.iter().enumerate() {
-            let path = path.index(index);
-            self.refuse_filter_forms(&leaves(check, &path));
-            let compiled = self.of_message(check, &path);
+            let compiled = self.matcher(check, &path.index(index));
             matchers.extend(compiled.map(|check| Assertion { source: source(&check), check }));
         }
         matchers
+    }
+
+    /// One matcher, at `path`.
+    pub(super) fn matcher(&mut self, check: &plan::Check, path: &Path) -> Option<Check> {
+        self.refuse_filter_forms(&leaves(check, path));
+        self.of_message(check, path)
     }
 
     /// A check that looks at nothing but a message.

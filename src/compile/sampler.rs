@@ -12,9 +12,8 @@ use crate::compile::swallow::swallowing;
 use crate::compile::warning::Warning;
 use crate::plan::{self, At, Common, Path, Problem};
 use crate::program::{
-    ByteSize, Close, Expect, Fragments, Heartbeat, InboxLimits, Open, Payload, PingKind, PingPong,
-    Pings, RequestResponse, Sampler, SamplerKind, Setting, SingleRead, SingleWrite, Template,
-    WhenFull,
+    ByteSize, Close, Expect, Fragments, InboxLimits, Open, Payload, PingKind, PingPong, Pings,
+    RequestResponse, Sampler, SamplerKind, Setting, SingleRead, SingleWrite, Template, WhenFull,
 };
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -158,6 +157,7 @@ impl Compiler<'_> {
             pings: open.pings.as_ref(),
             answer_pings: open.answer_pings.as_ref(),
             fragments: open.fragments.as_ref(),
+            heartbeat: open.heartbeat.as_ref(),
         };
         let before = self.problems.len();
         self.connecting(&mut settings, &own, &place.path);
@@ -183,6 +183,7 @@ impl Compiler<'_> {
             let problem = Problem::error(&path, title).at(At::Key);
             self.note(problem.help("write `pings: ignore` for a connection that answers none"));
         }
+        let heartbeat = self.resolve_heartbeat(settings.heartbeat, &place.path);
         let bytes = settings.bytes.unwrap_or(Setting::Fixed(INBOX_BYTES));
         Some(SamplerKind::Open(Box::new(Open {
             url,
@@ -198,7 +199,7 @@ impl Compiler<'_> {
             pings,
             answer_pings: settings.answer_pings.unwrap_or(Setting::Fixed(true)),
             fragments: settings.fragments.unwrap_or(Setting::Fixed(Fragments::Join)),
-            heartbeat: Heartbeat::default(),
+            heartbeat,
         })))
     }
 

@@ -10,6 +10,7 @@ use crate::compile::assertion::Reaching;
 use crate::compile::check::received_status;
 use crate::compile::compiler::Compiler;
 use crate::compile::extractor::ReachingExtractor;
+use crate::compile::heartbeat::ScopedHeartbeat;
 use crate::compile::reply::{MatchingSettings, ScopedMatching};
 use crate::plan::{
     self, Count, Defaults, Entries, Flag, Inbox, List, Path, Removable, Scoped, Text, Time, Word,
@@ -56,6 +57,7 @@ pub(super) struct Connecting {
     pub(super) pings: Option<Setting<Pings>>,
     pub(super) answer_pings: Option<Setting<bool>>,
     pub(super) fragments: Option<Setting<Fragments>>,
+    pub(super) heartbeat: ScopedHeartbeat,
 }
 
 /// The settings of `open` as they are written, there or in `defaults`.
@@ -69,6 +71,7 @@ pub(super) struct ConnectingSettings<'a> {
     pub(super) pings: Option<&'a plan::Setting<Word>>,
     pub(super) answer_pings: Option<&'a plan::Setting<Flag>>,
     pub(super) fragments: Option<&'a plan::Setting<Word>>,
+    pub(super) heartbeat: Option<&'a plan::Heartbeat>,
 }
 
 impl Default for Scope {
@@ -147,6 +150,7 @@ impl Compiler<'_> {
             pings: d.pings.as_ref(),
             answer_pings: d.answer_pings.as_ref(),
             fragments: d.fragments.as_ref(),
+            heartbeat: d.heartbeat.as_ref(),
         };
         self.connecting(&mut scope.connecting, &connecting, path);
         macro_rules! inherit {
@@ -225,6 +229,9 @@ impl Compiler<'_> {
         }
         if let Some(fragments) = settings.fragments {
             replace(&mut outer.fragments, self.setting(fragments, &path.key("fragments")));
+        }
+        if let Some(heartbeat) = settings.heartbeat {
+            self.heartbeat(&mut outer.heartbeat, heartbeat, &path.key("heartbeat"));
         }
     }
 

@@ -6,13 +6,17 @@ use std::time::Instant;
 
 use tokio::task::spawn_local;
 
+use crate::clock;
 use crate::exec::attribution::{Attribution, Late};
+use crate::exec::heartbeat::Heartbeat;
 use crate::exec::outcome::Failure;
 use crate::exec::stop::Level;
 use crate::exec::timer::Timer;
 use crate::exec::worker::{WakerSlot, Worker};
 use crate::sample::{Code, Note};
-use crate::ws::{Answer, Connection, Frame, KeepAll, Loss, Message, Observer, Violation, linger};
+use crate::ws::{
+    Answer, Connection, Frame, KeepAll, Loss, Message, Observer, Traffic, Violation, linger,
+};
 
 /// Names one of a thread's connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +35,8 @@ pub(crate) struct Slot<'p> {
     pub(crate) exchanged: bool,
     /// Requests that went unanswered, whose late replies could pass for others'.
     pub(crate) attribution: Option<Box<Attribution<'p>>>,
+    /// What it does by itself to stay alive.
+    heartbeat: Option<Box<Heartbeat<'p>>>,
 }
 
 /// A loss, and whether a sampler has failed with it.
@@ -56,6 +62,8 @@ pub(crate) struct Connections<'p> {
     slots: Vec<Slot<'p>>,
     pub(crate) timer: Timer,
     pub(crate) waker: WakerSlot,
+    /// When the next heartbeat is due; known after each pump.
+    pub(crate) next_beat: Option<Instant>,
     /// When the group's duration is over.
     pub(crate) end: Option<Instant>,
 }
@@ -63,7 +71,8 @@ pub(crate) struct Connections<'p> {
 impl<'p> Connections<'p> {
     pub(crate) fn new(worker: Rc<Worker>, end: Option<Instant>) -> Self {
         let waker = worker.register();
-        Self { worker, slots: Vec::new(), timer: Timer::default(), waker, end }
+        let timer = Timer::default();
+        Self { worker, slots: Vec::new(), timer, waker, next_beat: None, end }
     }
 
     /// The slot of this name, made if there is none. Good until the next one is asked for: a slot
@@ -90,23 +99,33 @@ impl<'p> Connections<'p> {
         context: &mut Context<'_>,
         mut target: Option<(SlotId, &mut dyn Observer)>,
     ) {
-        let Self { worker, slots, .. } = self;
+        let Self { worker, slots, next_beat, .. } = self;
+        *next_beat = None;
         let mut buffer = worker.read_buffer.borrow_mut();
         for (index, slot) in slots.iter_mut().enumerate() {
-            let Slot { connection: Some(connection), loss: loss @ None, attribution, .. } = slot
-            else {
+            let Slot { connection, loss: loss @ None, attribution, heartbeat, .. } = slot else {
                 continue;
             };
+            let Some(connection) = connection else { continue };
+            if let Some(heartbeat) = heartbeat {
+                let mut scratch = worker.write_buffer.borrow_mut();
+                heartbeat.send_due(connection, &mut scratch, clock::now());
+            }
             let observer: &mut dyn Observer = match &mut target {
                 Some((SlotId(target), observer)) if *target == index => *observer,
                 _ => &mut KeepAll,
             };
-            match attribution {
-                None => connection.poll_pump(context, &mut buffer, observer),
-                Some(attribution) => {
-                    let mut sorting = SortOutLate { attribution, worker, observer };
-                    connection.poll_pump(context, &mut buffer, &mut sorting);
-                }
+            if attribution.is_none() && heartbeat.is_none() {
+                connection.poll_pump(context, &mut buffer, observer);
+            } else {
+                let (attribution, heartbeat) =
+                    (attribution.as_deref_mut(), heartbeat.as_deref_mut());
+                let mut first = Background { attribution, heartbeat, worker, observer };
+                connection.poll_pump(context, &mut buffer, &mut first);
+            }
+            if let Some(heartbeat) = heartbeat {
+                heartbeat.judge(connection, clock::now());
+                *next_beat = heartbeat.next().into_iter().chain(*next_beat).min();
             }
             let dropped = connection.inbox().take_dropped();
             if dropped > 0 {
@@ -117,7 +136,7 @@ impl<'p> Connections<'p> {
                     worker.note(&Note::CloseReceived { code: close.code });
                 }
                 *loss = Some(Met { failure: failure_of(lost), met: false });
-                retire(worker, connection);
+                retire(worker, connection, heartbeat.as_deref());
             }
         }
     }
@@ -137,11 +156,20 @@ impl<'p> Connections<'p> {
     }
 
     /// Takes over a connection that was just opened.
-    pub(crate) fn opened(&mut self, id: SlotId, connection: Connection, url: Rc<str>) {
+    pub(crate) fn opened(
+        &mut self,
+        id: SlotId,
+        mut connection: Connection,
+        url: Rc<str>,
+        mut heartbeat: Option<Box<Heartbeat<'p>>>,
+    ) {
+        if let Some(heartbeat) = &mut heartbeat {
+            heartbeat.start(&mut connection, clock::now());
+        }
         let slot = self.get_mut(id);
         let name = std::mem::take(&mut slot.name);
         let connection = Some(Box::new(connection));
-        *slot = Slot { name, url: Some(url), connection, ..Slot::default() };
+        *slot = Slot { name, url: Some(url), connection, heartbeat, ..Slot::default() };
     }
 
     /// Remembers that an `open` failed; its own row is the one that tells.
@@ -163,11 +191,12 @@ impl<'p> Connections<'p> {
             Some(_) => {}
             None => {
                 if let Some(connection) = &mut slot.connection {
-                    retire(worker, connection);
+                    retire(worker, connection, slot.heartbeat.as_deref());
                 }
             }
         }
         slot.connection = None;
+        slot.heartbeat = None;
         if let Some(attribution) = slot.attribution.take() {
             attribution.labels().for_each(|label| worker.note(&Note::Unanswered { label }));
         }
@@ -229,21 +258,29 @@ impl Slot<'_> {
     }
 }
 
-/// The observer of a connection with unanswered requests: late replies go no further.
-struct SortOutLate<'s, 'p> {
-    attribution: &'s mut Attribution<'p>,
+/// The observer of a connection with a heartbeat or unanswered requests: what belongs to these goes
+/// no further.
+struct Background<'s, 'p> {
+    attribution: Option<&'s mut Attribution<'p>>,
+    heartbeat: Option<&'s mut Heartbeat<'p>>,
     worker: &'s Worker,
     observer: &'s mut dyn Observer,
 }
 
-impl Observer for SortOutLate<'_, '_> {
+impl Observer for Background<'_, '_> {
     fn is_waiting(&self) -> bool {
         self.observer.is_waiting()
     }
 
     fn message(&mut self, message: Message) -> Option<Message> {
-        // A ping or pong answers no request.
-        let late = if message.kind.is_data() { self.attribution.claim(&message) } else { None };
+        if self.heartbeat.as_mut().is_some_and(|heartbeat| heartbeat.claims(&message)) {
+            return None;
+        }
+        let late = match &mut self.attribution {
+            // A ping or pong answers no request.
+            Some(attribution) if message.kind.is_data() => attribution.claim(&message),
+            _ => None,
+        };
         match late {
             None => return self.observer.message(message),
             Some(Late::OfForgotten) => {}
@@ -256,10 +293,12 @@ impl Observer for SortOutLate<'_, '_> {
 
     fn control(&mut self, frame: &Frame, arrived: Instant) -> bool {
         self.observer.control(frame, arrived)
+            || self.heartbeat.as_mut().is_some_and(|heartbeat| heartbeat.is_pong(frame))
     }
 
     fn take_answer(&mut self) -> Option<Answer> {
-        self.observer.take_answer()
+        let own = self.heartbeat.as_mut().and_then(|heartbeat| heartbeat.take_answer());
+        own.or_else(|| self.observer.take_answer())
     }
 }
 
@@ -277,8 +316,13 @@ fn find_or_make(slots: &mut Vec<Slot<'_>>, name: &str) -> SlotId {
 }
 
 /// Counts the end of a connection and lets its socket linger.
-fn retire(worker: &Worker, connection: &mut Connection) {
-    worker.note(&Note::ConnectionEnded);
+fn retire(worker: &Worker, connection: &mut Connection, heartbeat: Option<&Heartbeat<'_>>) {
+    let Traffic { received, sent } = connection.traffic();
+    worker.note(&Note::ConnectionEnded {
+        received_bytes: received,
+        sent_bytes: sent,
+        beats: heartbeat.map(|heartbeat| heartbeat.beats).unwrap_or_default(),
+    });
     if let Some(remains) = connection.take_remains() {
         let mut level = worker.shared.stop.subscribe();
         spawn_local(async move {

@@ -16,6 +16,7 @@ mod evaluate;
 mod extractor;
 mod filter;
 mod functions;
+mod heartbeat;
 mod judge;
 mod matcher;
 mod outcome;

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use crate::plan::assertion::Check;
 use crate::plan::extractor::Extractor;
+use crate::plan::heartbeat::Heartbeat;
 use crate::plan::json::Json;
 use crate::plan::setting::{
     Count, Entries, Flag, List, Removable, Setting, Size, Text, TextOr, Time, Word, given,
@@ -121,6 +122,8 @@ samplers! {
         /// `deliver` each is a message of its own, and `${websocket.last_frame_final}` tells after
         /// each reading sampler whether it was the last one.
         fragments: Setting<Word>,
+        /// What the connection does by itself while its thread waits, without rows.
+        heartbeat: Heartbeat,
     }
 
     /// Sends a message and waits for its reply.
@@ -254,6 +257,9 @@ pub struct Defaults {
     /// See [`Open`].
     #[serde(default, deserialize_with = "given")]
     pub fragments: Option<Setting<Word>>,
+    /// See [`Open`]; merges with the outer scope's.
+    #[serde(default, deserialize_with = "given")]
+    pub heartbeat: Option<Heartbeat>,
     /// The name of the connection of all samplers.
     #[serde(default, deserialize_with = "given")]
     pub connection: Option<Setting<Text>>,

@@ -38,6 +38,8 @@ pub struct HeartbeatSend {
 pub struct HeartbeatAnswer {
     /// A message for which this holds is taken out: no sampler sees it.
     pub when: Check,
+    /// The matcher as written, on one line.
+    pub source: String,
     /// What is sent back.
     pub send: Template,
 }

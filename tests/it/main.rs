@@ -5,6 +5,7 @@ mod bad_peers;
 mod check;
 mod extract;
 mod frames;
+mod heartbeat;
 mod jmeter;
 mod layers;
 mod matchers;

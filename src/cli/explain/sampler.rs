@@ -6,8 +6,9 @@ use crate::cli::explain::Page;
 use crate::cli::explain::value::{HIDDEN, Shown, named};
 use crate::net::{Url, shown};
 use crate::program::{
-    Close, Correlate, JsonPart, Matching, OnError, Open, Payload, PingPong, Pings, Reply, Sampler,
-    SamplerKind, Setting, SingleRead, Template,
+    Close, Correlate, Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend, JsonPart, Matching,
+    OnError, Open, Payload, PingPong, Pings, Reply, Sampler, SamplerKind, Setting, SingleRead,
+    Template,
 };
 
 /// Bytes of a binary payload that are shown.
@@ -83,6 +84,20 @@ fn open(page: &mut Page, open: &Open) {
     page.entry("inbox", &format!("{messages} messages, {bytes}, {}", inbox.when_full.shown()));
     page.entry("pings", &pings(open));
     page.entry("fragments", &open.fragments.shown());
+    heartbeat(page, &open.heartbeat);
+}
+
+fn heartbeat(page: &mut Page, heartbeat: &Heartbeat) {
+    if let Some(HeartbeatPing { every, fail_after }) = &heartbeat.ping {
+        let text = format!("ping every {}, lost after {}", every.shown(), fail_after.shown());
+        page.entry("heartbeat", &text);
+    }
+    for HeartbeatSend { every, text } in &heartbeat.send {
+        page.entry("heartbeat", &format!("every {} send {}", every.shown(), text.source));
+    }
+    for HeartbeatAnswer { source, send, .. } in &heartbeat.answer {
+        page.entry("heartbeat", &format!("answer {source} with {}", send.source));
+    }
 }
 
 fn pings(open: &Open) -> String {
