@@ -24,6 +24,7 @@ mod heartbeat;
 mod pattern;
 mod payload;
 mod properties;
+mod push_delay;
 mod reach;
 mod reply;
 mod sampler;

@@ -16,8 +16,8 @@ use crate::plan::{
     self, Count, Defaults, Entries, Flag, Inbox, List, Path, Removable, Scoped, Text, Time, Word,
 };
 use crate::program::{
-    BadValue, ByteSize, Expect, Filter, Fragments, Header, OnError, PingKind, Pings, Setting,
-    Template, VariableId, WhenFull,
+    BadValue, ByteSize, Expect, Filter, Fragments, Header, OnError, PingKind, Pings, PushDelay,
+    Setting, Template, VariableId, WhenFull,
 };
 
 /// The settings that hold at one point of the plan.
@@ -29,6 +29,7 @@ pub(super) struct Scope {
     pub(super) write_timeout: Option<Setting<Duration>>,
     pub(super) expect: Option<Setting<Expect>>,
     pub(super) optional: Option<Setting<bool>>,
+    pub(super) push_delay: Option<PushDelay>,
     pub(super) matching: ScopedMatching,
     pub(super) payload: Option<Template>,
     pub(super) kind: Option<Setting<PingKind>>,
@@ -83,6 +84,7 @@ impl Default for Scope {
             write_timeout: None,
             expect: None,
             optional: None,
+            push_delay: None,
             matching: ScopedMatching::default(),
             payload: None,
             kind: None,
@@ -167,6 +169,7 @@ impl Compiler<'_> {
             write_timeout: timeout,
             expect: setting,
             optional: setting,
+            push_delay: push_delay,
             payload: ping_payload,
             kind: setting,
             status: sent_status,

@@ -7,7 +7,7 @@ use std::time::Instant;
 use tokio::task::spawn_local;
 
 use crate::clock;
-use crate::exec::attribution::{Attribution, Late};
+use crate::exec::attribution::{Attribution, Late, UnansweredPings};
 use crate::exec::heartbeat::Heartbeat;
 use crate::exec::outcome::Failure;
 use crate::exec::stop::Level;
@@ -15,7 +15,7 @@ use crate::exec::timer::Timer;
 use crate::exec::worker::{WakerSlot, Worker};
 use crate::sample::{Code, Note};
 use crate::ws::{
-    Answer, Connection, Frame, KeepAll, Loss, Message, Observer, Traffic, Violation, linger,
+    Connection, Frame, KeepAll, Loss, Message, Observer, Reaction, Traffic, Violation, linger,
 };
 
 /// Names one of a thread's connections.
@@ -33,6 +33,10 @@ pub(crate) struct Slot<'p> {
     loss: Option<Met>,
     /// Whether a sampler has exchanged something over it.
     pub(crate) exchanged: bool,
+    /// Payloads of pings whose pongs could pass for others'.
+    pub(crate) unanswered_pings: UnansweredPings,
+    /// Whether we have sent a close that no sampler waits for.
+    closing: bool,
     /// Requests that went unanswered, whose late replies could pass for others'.
     pub(crate) attribution: Option<Box<Attribution<'p>>>,
     /// What it does by itself to stay alive.
@@ -103,23 +107,24 @@ impl<'p> Connections<'p> {
         *next_beat = None;
         let mut buffer = worker.read_buffer.borrow_mut();
         for (index, slot) in slots.iter_mut().enumerate() {
-            let Slot { connection, loss: loss @ None, attribution, heartbeat, .. } = slot else {
+            let Slot { closing, attribution, heartbeat, .. } = slot;
+            let (Some(connection), loss @ None) = (&mut slot.connection, &mut slot.loss) else {
                 continue;
             };
-            let Some(connection) = connection else { continue };
             if let Some(heartbeat) = heartbeat {
                 let mut scratch = worker.write_buffer.borrow_mut();
                 heartbeat.send_due(connection, &mut scratch, clock::now());
             }
             let observer: &mut dyn Observer = match &mut target {
                 Some((SlotId(target), observer)) if *target == index => *observer,
+                _ if *closing => &mut Discard,
                 _ => &mut KeepAll,
             };
             if attribution.is_none() && heartbeat.is_none() {
                 connection.poll_pump(context, &mut buffer, observer);
             } else {
-                let (attribution, heartbeat) =
-                    (attribution.as_deref_mut(), heartbeat.as_deref_mut());
+                let attribution = attribution.as_deref_mut();
+                let heartbeat = heartbeat.as_deref_mut().filter(|_| !connection.is_closing());
                 let mut first = Background { attribution, heartbeat, worker, observer };
                 connection.poll_pump(context, &mut buffer, &mut first);
             }
@@ -197,6 +202,8 @@ impl<'p> Connections<'p> {
         }
         slot.connection = None;
         slot.heartbeat = None;
+        slot.closing = false;
+        slot.unanswered_pings = UnansweredPings::default();
         if let Some(attribution) = slot.attribution.take() {
             attribution.labels().for_each(|label| worker.note(&Note::Unanswered { label }));
         }
@@ -219,6 +226,12 @@ impl Slot<'_> {
             }
             None => Failure::plain(Code::Disconnected, "the connection is gone"),
         }
+    }
+
+    /// Only the peer's close is of interest from here on: what it still sends is read and dropped, so
+    /// that a full inbox does not keep the close away.
+    pub(crate) fn begin_closing(&mut self) {
+        self.closing = true;
     }
 
     /// No sampler waits for a message any more.
@@ -255,6 +268,24 @@ impl Slot<'_> {
 
     pub(crate) fn is_open(&self) -> bool {
         self.connection.is_some() && self.loss.is_none()
+    }
+}
+
+/// The observer of a connection that is being closed.
+#[derive(Debug)]
+struct Discard;
+
+impl Observer for Discard {
+    fn is_waiting(&self) -> bool {
+        true
+    }
+
+    fn message(&mut self, _: Message) -> Option<Message> {
+        None
+    }
+
+    fn control(&mut self, _: &Frame, _: Instant) -> bool {
+        true
     }
 }
 
@@ -296,9 +327,9 @@ impl Observer for Background<'_, '_> {
             || self.heartbeat.as_mut().is_some_and(|heartbeat| heartbeat.is_pong(frame))
     }
 
-    fn take_answer(&mut self) -> Option<Answer> {
-        let own = self.heartbeat.as_mut().and_then(|heartbeat| heartbeat.take_answer());
-        own.or_else(|| self.observer.take_answer())
+    fn take_reaction(&mut self) -> Option<Reaction> {
+        let own = self.heartbeat.as_mut().and_then(|heartbeat| heartbeat.take_reaction());
+        own.or_else(|| self.observer.take_reaction())
     }
 }
 

@@ -7,7 +7,7 @@ use crate::exec::outcome::Failure;
 use crate::exec::worker::Worker;
 use crate::program::Filter;
 use crate::sample::Note;
-use crate::ws::{Answer, Connection, Fate, Message, MessageKind};
+use crate::ws::{Connection, Fate, Message, MessageKind, Reaction};
 
 /// The filters of one execution of a sampler. Without any, nothing is allocated or looked at.
 #[derive(Debug)]
@@ -58,8 +58,8 @@ impl<'p> Filters<'p> {
     }
 
     /// The answer to a ping that was discarded, once.
-    pub(crate) fn take_pong(&mut self) -> Option<Answer> {
-        (!self.pongs.is_empty()).then(|| Answer::Pong(self.pongs.remove(0)))
+    pub(crate) fn take_pong(&mut self) -> Option<Reaction> {
+        (!self.pongs.is_empty()).then(|| Reaction::Pong(self.pongs.remove(0)))
     }
 
     /// Discards what waits unread.

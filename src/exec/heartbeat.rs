@@ -15,10 +15,13 @@ use crate::exec::outcome::Failure;
 use crate::exec::samplers::nonzero;
 use crate::program;
 use crate::sample::Beats;
-use crate::ws::{Answer, Connection, Fate, Frame, Message, Opcode};
+use crate::ws::{Connection, Fate, Frame, Message, Opcode, Reaction};
 
 /// The least time from one beat to the next: a template may give less.
 const MIN_EVERY: Duration = Duration::from_millis(1);
+
+/// After so long an overdue pong is looked for again where the socket was not read to its end.
+const READ_ON: Duration = Duration::from_millis(50);
 
 /// The heartbeat of one connection.
 #[derive(Debug)]
@@ -100,7 +103,7 @@ impl<'p> Heartbeat<'p> {
     }
 
     /// Whether the message is one that is answered; then the answer is in
-    /// [`Self::take_answer`].
+    /// [`Self::take_reaction`].
     pub(crate) fn claims(&mut self, message: &Message) -> bool {
         let subject = Subject::message(message);
         let rule = self.rules.iter().find(|(when, _)| subject.holds(when));
@@ -111,8 +114,8 @@ impl<'p> Heartbeat<'p> {
     }
 
     /// What is to be answered to a message that was claimed.
-    pub(crate) fn take_answer(&mut self) -> Option<Answer> {
-        self.answers.pop_front().map(Answer::Text)
+    pub(crate) fn take_reaction(&mut self) -> Option<Reaction> {
+        self.answers.pop_front().map(Reaction::Text)
     }
 
     /// Whether the frame is the pong to a ping of this heartbeat.
@@ -160,17 +163,15 @@ impl<'p> Heartbeat<'p> {
     /// Gives the connection up if a ping was not answered in time. To be asked after the pump, so
     /// that a pong which waits in the socket counts.
     pub(crate) fn judge(&mut self, connection: &mut Connection, now: Instant) {
-        let Some(Pings { open: Some((_, deadline)), fail_after, .. }) = &mut self.ping else {
-            return;
-        };
+        let Some(Pings { open: Some((_, deadline)), .. }) = &mut self.ping else { return };
         if *deadline > now || connection.is_closing() {
             return;
         }
-        if connection.is_caught_up() {
+        if connection.is_caught_up(now) {
             connection.fail_ping();
         } else {
-            // We left the socket unread, so the silence is ours.
-            *deadline = now + *fail_after;
+            // Something is still unread, and it may be the pong: the silence is ours.
+            *deadline = now + READ_ON;
         }
     }
 

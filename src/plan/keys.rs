@@ -22,7 +22,6 @@ const LATER_KEYS: &[&str] = &[
     "origin",
     "poisson",
     "proxy",
-    "push_delay",
     "send_base64",
     "send_file",
     "send_random",

@@ -217,7 +217,9 @@ impl<'de> Deserializer<'de> for Reader<'_> {
             Value::Scalar { kind: ScalarKind::Null, .. } if name == REMOVABLE => {
                 visitor.visit_unit()
             }
-            Value::Scalar { .. } if name != REMOVABLE => self.visit_text(visitor),
+            Value::Scalar { .. } if name != REMOVABLE && !self.is_nothing() => {
+                self.visit_text(visitor)
+            }
             _ => visitor.visit_newtype_struct(self),
         }
     }

@@ -10,6 +10,7 @@ mod heartbeat;
 mod hex;
 mod json_template;
 mod pause;
+mod push_delay;
 mod reply;
 mod sampler;
 mod secrets;
@@ -29,6 +30,7 @@ pub use heartbeat::{Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend};
 pub use hex::hex_bytes;
 pub use json_template::JsonPart;
 pub use pause::Pause;
+pub use push_delay::{PushDelay, SentAt, TimeUnit};
 pub use reply::{Correlate, LateReplies, Matching, Reply, Unmatched};
 pub use sampler::{
     Close, Expect, Fragments, Header, InboxLimits, OnError, Open, Payload, PingKind, PingPong,

@@ -115,6 +115,14 @@ impl Assembler {
         Self { in_fragments: true, ..self }
     }
 
+    /// Memory held for an unfinished message's payload, in bytes: at most twice what has arrived.
+    pub fn reserved(&self) -> usize {
+        self.unfinished.as_deref().map_or(0, |unfinished| match unfinished {
+            Unfinished::Joined(message) => message.payload.capacity(),
+            Unfinished::Given { cut, .. } => cut.capacity(),
+        })
+    }
+
     /// Whether part of a message is there.
     pub fn is_inside_a_message(&self) -> bool {
         self.unfinished.is_some()

@@ -5,9 +5,10 @@
 //! thread whenever that thread waits. Loss is a value that stays until someone asks.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -17,8 +18,8 @@ use crate::net::Stream;
 use crate::ws::frame::{self, Role};
 use crate::ws::inbox::Full;
 use crate::ws::{
-    Answer, Assembler, CloseFrame, Decoder, Frame, FrameRules, Inbox, Limits, Message, MessageKind,
-    Observer, Opcode, Violation,
+    Assembler, CloseFrame, Decoder, Frame, FrameRules, Inbox, Limits, Message, MessageKind,
+    Observer, Opcode, Reaction, Violation,
 };
 
 /// How much one pump reads at most before others get their turn, in bytes.
@@ -30,6 +31,9 @@ const MAX_UNSENT_PONGS: usize = 4 * 1024;
 
 /// Answers to messages are queued while less than this many bytes wait for the kernel.
 const MAX_UNSENT_ANSWERS: usize = 64 * 1024;
+/// For so long a socket that was read empty counts as empty unasked. In a closed loop the next request
+/// follows sooner, and asking would cost it a system call.
+const STAYS_EMPTY: Duration = Duration::from_micros(10);
 
 /// What a peer is told when its messages overflow an inbox that must not overflow.
 const POLICY_VIOLATION: u16 = 1008;
@@ -80,8 +84,10 @@ pub struct Connection {
     /// The peer's close frame and when it arrived.
     peer_close: Option<Box<(Frame, Instant)>>,
     traffic: Traffic,
-    /// Whether the last pump left nothing in the socket.
+    /// Whether the last pump left nothing in the socket, as far as the runtime knew.
     caught_up: bool,
+    /// When the last read took all that was in the socket.
+    emptied: Option<Instant>,
     /// Why nothing can be written any more. What the peer wrote before is still read: it may be the
     /// close frame that explains it.
     write_error: Option<String>,
@@ -113,6 +119,7 @@ impl Connection {
             peer_close: None,
             traffic: Traffic::default(),
             caught_up: false,
+            emptied: None,
             write_error: None,
             loss: None,
         }
@@ -133,10 +140,27 @@ impl Connection {
         self.unsent.is_empty() && self.write_error.is_none()
     }
 
-    /// Whether everything that was in the socket before the last pump has been read. After a read
-    /// budget, or where a full inbox holds the reading back, more may be there.
-    pub fn is_caught_up(&self) -> bool {
-        self.caught_up
+    /// Whether everything that has come by `now`, which is the present, has been read. After a read
+    /// budget, or where a full inbox holds the reading back, more may be there. So it may while the
+    /// thread was busy: the runtime learns of arrivals only between turns, so the kernel is asked.
+    pub fn is_caught_up(&mut self, now: Instant) -> bool {
+        let read_just_now = |at: Instant| now.saturating_duration_since(at) < STAYS_EMPTY;
+        self.caught_up && (self.emptied.is_some_and(read_just_now) || !self.has_unread())
+    }
+
+    /// Whether there is something in the socket, if only its end. An error ends the connection here,
+    /// since the kernel tells it once; the next pump shows it.
+    fn has_unread(&mut self) -> bool {
+        let Some(stream) = &self.stream else { return false };
+        let mut byte = [MaybeUninit::uninit()];
+        match SockRef::from(stream).peek(&mut byte) {
+            Ok(_) => true,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => false,
+            Err(error) => {
+                self.disconnect(&error.to_string());
+                true
+            }
+        }
     }
 
     /// Whether a close frame of ours was sent: nothing may follow it (RFC 6455 5.5.1).
@@ -208,7 +232,7 @@ impl Connection {
         buffer: &mut [u8],
         observer: &mut dyn Observer,
     ) {
-        self.take_answers(observer);
+        self.take_reactions(observer);
         self.poll_flush(context);
         self.caught_up = false;
         let mut budget = READ_BUDGET;
@@ -226,14 +250,24 @@ impl Connection {
                 Ok(0) => self.disconnect("the peer closed TCP without a close frame"),
                 Ok(length) => {
                     budget -= length;
-                    self.receive(&buffer[..length], clock::now(), observer);
+                    let now = clock::now();
+                    self.emptied = (length < room).then_some(now);
+                    self.receive(&buffer[..length], now, observer);
                 }
                 Err(error) => self.disconnect(&error.to_string()),
             }
             self.poll_flush(context);
         }
-        if let (None, true, Some(error)) = (&self.loss, budget > 0, &self.write_error) {
-            self.disconnect(&error.clone());
+        self.notice_write_error();
+    }
+
+    /// A connection that cannot be written is lost once all that the peer wrote before is read: also
+    /// what a full inbox has held back so far, and what the runtime has not seen yet.
+    fn notice_write_error(&mut self) {
+        if self.loss.is_none() && self.write_error.is_some() && self.caught_up && !self.has_unread()
+        {
+            let how = self.write_error.take().unwrap_or_default();
+            self.disconnect(&how);
         }
     }
 
@@ -310,7 +344,7 @@ impl Connection {
 
     fn deliver(&mut self, message: Message, observer: &mut dyn Observer) {
         match observer.message(message) {
-            None => self.take_answers(observer),
+            None => self.take_reactions(observer),
             Some(message) => {
                 if self.inbox.push(message) == Err(Full) {
                     self.end(POLICY_VIOLATION, Loss::InboxFull);
@@ -320,14 +354,14 @@ impl Connection {
     }
 
     /// Queues what an observer answers to messages that it took.
-    fn take_answers(&mut self, observer: &mut dyn Observer) {
-        while let Some(answer) = observer.take_answer() {
+    fn take_reactions(&mut self, observer: &mut dyn Observer) {
+        while let Some(answer) = observer.take_reaction() {
             match answer {
                 // The peer does not read, or wants no more: what it asks for is not kept.
                 _ if self.close_sent || self.unsent.len() - self.taken >= MAX_UNSENT_ANSWERS => {}
-                Answer::Pong(_) if self.rules.answer_pings => {}
-                Answer::Pong(payload) => self.answer_ping(&payload),
-                Answer::Text(text) => self.queue(Opcode::Text, text.as_bytes()),
+                Reaction::Pong(_) if self.rules.answer_pings => {}
+                Reaction::Pong(payload) => self.answer_ping(&payload),
+                Reaction::Text(text) => self.queue(Opcode::Text, text.as_bytes()),
             }
         }
     }

@@ -14,14 +14,14 @@ pub trait Observer {
     /// that nobody else is to see it.
     fn control(&mut self, frame: &Frame, arrived: Instant) -> bool;
     /// What is to be sent in answer to messages that it did not give back, one at a time.
-    fn take_answer(&mut self) -> Option<Answer> {
+    fn take_reaction(&mut self) -> Option<Reaction> {
         None
     }
 }
 
 /// An answer that an [`Observer`] wants sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum Reaction {
     /// A pong with this payload, unless the connection has answered the ping by itself.
     Pong(Vec<u8>),
     /// A text message.

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use crate::net::is_secret;
 use crate::program::{
-    ByteSize, Expect, Fragments, LateReplies, PingKind, Pings, Setting, Times, Unmatched, WhenFull,
+    ByteSize, Expect, Fragments, LateReplies, PingKind, Pings, Setting, TimeUnit, Times, Unmatched,
+    WhenFull,
 };
 
 /// What stands in place of a secret.
@@ -103,6 +104,7 @@ shown! {
         LateReplies::Discard => "discard",
         LateReplies::Accept => "accept",
     };
+    TimeUnit: |unit| unit.name();
     Unmatched: |rule| match rule {
         Unmatched::Keep => "keep",
         Unmatched::Drop => "drop",

@@ -170,16 +170,18 @@ impl<'a, 'p> Job<'a, 'p> {
     /// Reads what is in the socket already, so that it cannot pass for an answer to what is sent
     /// next. A peer that sends without end is followed only as far as the socket can have held.
     pub(crate) async fn catch_up(&mut self, at_most: Duration) {
-        let Some(connection) = &self.slot().connection else { return };
-        if connection.is_caught_up() {
+        let now = clock::now();
+        let Some(connection) = &mut self.slot().connection else { return };
+        if connection.is_caught_up(now) {
             return;
         }
         let enough = connection.traffic().received + connection.receive_buffer() as u64;
-        let deadline = clock::now() + at_most;
+        let deadline = now + at_most;
         let is_enough = |slot: &mut Slot<'_>, _: &mut ReadOn| {
-            let caught_up =
-                |one: &Connection| one.is_caught_up() || one.traffic().received >= enough;
-            !slot.is_open() || slot.connection.as_deref().is_some_and(caught_up)
+            let caught_up = |one: &mut Connection| {
+                one.traffic().received >= enough || one.is_caught_up(clock::now())
+            };
+            !slot.is_open() || slot.connection.as_deref_mut().is_some_and(caught_up)
         };
         let id = self.id;
         // However it ended, sending is what comes next, and tells.

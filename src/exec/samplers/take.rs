@@ -11,7 +11,7 @@ use crate::exec::outcome::{Failure, Outcome};
 use crate::exec::samplers::job::Job;
 use crate::program::{Expect, Unmatched};
 use crate::sample::{Code, DataType, Note};
-use crate::ws::{Answer, Connection, Fate, Frame, Loss, Message, MessageKind, Observer};
+use crate::ws::{Connection, Fate, Frame, Loss, Message, MessageKind, Observer, Reaction};
 
 /// So many characters of the last message that was passed over are shown.
 const SHOWN: usize = 100;
@@ -128,7 +128,7 @@ impl Observer for Take<'_> {
         false
     }
 
-    fn take_answer(&mut self) -> Option<Answer> {
+    fn take_reaction(&mut self) -> Option<Reaction> {
         self.filters.take_pong()
     }
 }
