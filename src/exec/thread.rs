@@ -260,7 +260,7 @@ impl<'p> Thread<'p> {
         }
     }
 
-    /// Sets the variable [`LAST_FRAME_FINAL`](program::LAST_FRAME_FINAL) after a reading sampler, if
+    /// Sets the variable [`LAST_FRAME_FINAL`](crate::program::LAST_FRAME_FINAL) after a reading sampler, if
     /// something reads it. Where nothing was read it is `true`: a loop that reads on until the end of
     /// a message ends then, too. In JMeter it keeps its value, and such a loop does not end.
     fn tell_last_frame(&mut self, kind: &SamplerKind, outcome: &Outcome) {
