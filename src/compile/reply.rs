@@ -142,24 +142,23 @@ pub(super) fn settle_readers(steps: &mut [Step]) {
         let name = sampler.connection.as_constant().map(str::to_owned);
         let may_meet =
             |reader: &&Option<String>| name.is_none() || reader.is_none() || **reader == name;
-        let mut others = readers.iter().filter(may_meet).count();
-        if let SamplerKind::SingleRead(read) = &sampler.kind
-            && reads_messages(sampler)
-            && !read.matching.varies
-        {
-            // It would pass over the same messages again.
-            others -= 1;
-        }
+        let others = readers.iter().filter(may_meet).count();
+        let reads = reads_messages(sampler);
         if let Some(matching) = sampler.matching_mut() {
-            matching.others_read = others > 0;
+            // With the same matcher it would pass over the same messages again.
+            let itself = usize::from(reads && !matching.varies);
+            matching.others_read = others > itself;
         }
     });
 }
 
-/// Whether it is a `single_read` of messages, and not of a close.
+/// Whether it reads messages that nobody asked for; one that waits for a close does not.
 fn reads_messages(sampler: &Sampler) -> bool {
-    matches!(&sampler.kind, SamplerKind::SingleRead(read)
-        if read.expect != Setting::Fixed(Expect::Close))
+    match &sampler.kind {
+        SamplerKind::SingleRead(read) => read.expect != Setting::Fixed(Expect::Close),
+        SamplerKind::Read(_) => true,
+        _ => false,
+    }
 }
 
 fn for_each_sampler(steps: &mut [Step], visit: &mut impl FnMut(&mut Sampler)) {

@@ -55,15 +55,11 @@ impl Compiler<'_> {
         };
         if let Some(connection) = &connection {
             connections.used(word, connection, at);
-            match &kind {
-                Some(SamplerKind::Open(open)) => connections.delivers(connection, &open.pings),
-                Some(SamplerKind::SingleRead(read)) => {
-                    connections.expects(&read.expect, connection, path);
-                }
-                Some(SamplerKind::RequestResponse(request)) => {
-                    connections.expects(&request.expect, connection, path);
-                }
-                _ => {}
+            if let Some(SamplerKind::Open(open)) = &kind {
+                connections.delivers(connection, &open.pings);
+            }
+            if let Some(expect) = kind.as_ref().and_then(SamplerKind::expect) {
+                connections.expects(expect, connection, path);
             }
         } else {
             connections.unknown(word);
@@ -81,7 +77,8 @@ impl Compiler<'_> {
             .and_then(|own| self.fixed(own, &path.key("on_error")))
             .unwrap_or(scope.on_error);
         // What reads a close gets no message.
-        let reached = if kind.as_ref().is_some_and(expects_close) { "close" } else { *word };
+        let expect = kind.as_ref().and_then(SamplerKind::expect);
+        let reached = if expect == Some(&Setting::Fixed(Expect::Close)) { "close" } else { *word };
         let inherited = scope.assertions.iter().filter(|reaching| reaching.includes(reached));
         let reads = self.variables.reads_so_far();
         let mut assertions: Vec<_> = inherited.map(|reaching| reaching.assertion.clone()).collect();
@@ -354,14 +351,4 @@ impl Compiler<'_> {
             expect_status: expect_status.unwrap_or_default(),
         })
     }
-}
-
-/// Whether the sampler waits for the peer's close and not for a message.
-fn expects_close(kind: &SamplerKind) -> bool {
-    let expect = match kind {
-        SamplerKind::RequestResponse(request) => &request.expect,
-        SamplerKind::SingleRead(read) => &read.expect,
-        _ => return false,
-    };
-    *expect == Setting::Fixed(Expect::Close)
 }

@@ -324,7 +324,7 @@ impl Compiler<'_> {
         }
         if name == LAST_FRAME_FINAL {
             return problem
-                .help("`request_response` and `single_read` set it, and this group has neither");
+                .help("reading samplers such as `single_read` set it, and this group has none");
         }
         match nearest(name, names) {
             Some(similar) => problem.help(format!("a similar variable exists: `{similar}`")),

@@ -265,7 +265,7 @@ impl<'p> Thread<'p> {
     /// a message ends then, too. In JMeter it keeps its value, and such a loop does not end.
     fn tell_last_frame(&mut self, kind: &SamplerKind, outcome: &Outcome) {
         let Some(variable) = self.worker.shared.program.last_frame_final else { return };
-        if matches!(kind, SamplerKind::RequestResponse(_) | SamplerKind::SingleRead(_)) {
+        if kind.expect().is_some() {
             let message = outcome.message.as_ref().filter(|_| outcome.failure.is_none());
             let last = message.is_none_or(|message| message.last);
             self.scope.set(variable, if last { "true" } else { "false" });

@@ -34,7 +34,7 @@ pub use push_delay::{PushDelay, SentAt, TimeUnit};
 pub use reply::{Correlate, LateReplies, Matching, Reply, Unmatched};
 pub use sampler::{
     Close, Expect, Fragments, Header, InboxLimits, OnError, Open, Payload, PingKind, PingPong,
-    Pings, RequestResponse, Sampler, SamplerKind, SingleRead, SingleWrite, WhenFull,
+    Pings, Read, RequestResponse, Sampler, SamplerKind, SingleRead, SingleWrite, WhenFull,
 };
 pub use secrets::{Secrets, is_secret_header};
 pub use setting::{BadValue, ByteSize, FromText, Setting};

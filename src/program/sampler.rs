@@ -40,6 +40,7 @@ impl Sampler {
         match &mut self.kind {
             SamplerKind::RequestResponse(request) => Some(&mut request.matching),
             SamplerKind::SingleRead(read) => Some(&mut read.matching),
+            SamplerKind::Read(read) => Some(&mut read.matching),
             _ => None,
         }
     }
@@ -56,10 +57,24 @@ pub enum SamplerKind {
     SingleWrite(SingleWrite),
     /// Waits for a message.
     SingleRead(SingleRead),
+    /// Waits for many messages.
+    Read(Box<Read>),
     /// Sends a ping and waits for its pong, or sends an unsolicited pong.
     PingPong(PingPong),
     /// Closes the connection (RFC 6455 7).
     Close(Close),
+}
+
+impl SamplerKind {
+    /// What a reading sampler expects; `None` for the others.
+    pub fn expect(&self) -> Option<&Setting<Expect>> {
+        match self {
+            Self::RequestResponse(request) => Some(&request.expect),
+            Self::SingleRead(read) => Some(&read.expect),
+            Self::Read(read) => Some(&read.expect),
+            Self::Open(_) | Self::SingleWrite(_) | Self::PingPong(_) | Self::Close(_) => None,
+        }
+    }
 }
 
 /// What a failed sampler does to its thread or the run, after its row.
@@ -181,6 +196,23 @@ pub struct SingleRead {
     /// Measures how old the message is instead of how long it was waited for.
     pub push_delay: Option<PushDelay>,
     /// Which message is read.
+    pub matching: Matching,
+}
+
+/// `read`: ends with `count` messages, or with one that fits `until`; without either, after `time`.
+#[derive(Debug)]
+pub struct Read {
+    /// Its end, or the deadline where there is another end; `None` for that of `read_timeout`.
+    pub time: Option<Setting<Duration>>,
+    /// How many messages are enough, at least 1.
+    pub count: Option<Setting<u64>>,
+    /// What the last message is like, if there is anything here: all of these hold.
+    pub until: Vec<Assertion>,
+    /// What each message must be; never [`Expect::Same`] when fixed.
+    pub expect: Setting<Expect>,
+    /// Whether nothing is fine too.
+    pub optional: Setting<bool>,
+    /// Which messages are read.
     pub matching: Matching,
 }
 

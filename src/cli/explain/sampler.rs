@@ -7,7 +7,7 @@ use crate::cli::explain::value::{HIDDEN, Shown, named};
 use crate::net::{Url, shown};
 use crate::program::{
     Close, Correlate, Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend, JsonPart, Matching,
-    OnError, Open, Payload, PingPong, Pings, Reply, Sampler, SamplerKind, SentAt, Setting,
+    OnError, Open, Payload, PingPong, Pings, Read, Reply, Sampler, SamplerKind, SentAt, Setting,
     SingleRead, Template,
 };
 
@@ -20,6 +20,7 @@ pub(super) fn sampler(page: &mut Page, sampler: &Sampler) {
         SamplerKind::RequestResponse(_) => "request_response",
         SamplerKind::SingleWrite(_) => "single_write",
         SamplerKind::SingleRead(_) => "single_read",
+        SamplerKind::Read(_) => "read",
         SamplerKind::PingPong(_) => "ping_pong",
         SamplerKind::Close(_) => "close",
     };
@@ -35,6 +36,7 @@ pub(super) fn sampler(page: &mut Page, sampler: &Sampler) {
             }
             SamplerKind::SingleWrite(own) => payload(page, &own.payload),
             SamplerKind::SingleRead(own) => single_read(page, own),
+            SamplerKind::Read(own) => read(page, own),
             SamplerKind::PingPong(own) => ping_pong(page, own),
             SamplerKind::Close(own) => close(page, own),
         }
@@ -150,6 +152,21 @@ fn single_read(page: &mut Page, read: &SingleRead) {
         let limit = limit.map_or(String::new(), |limit| format!(", at most {}", limit.shown()));
         page.entry("push_delay", &format!("{place} in {}{limit}", delay.unit.shown()));
     }
+    matching(page, &read.matching);
+}
+
+fn read(page: &mut Page, read: &Read) {
+    if let Some(time) = &read.time {
+        page.entry("for", &time.shown());
+    }
+    if let Some(count) = &read.count {
+        page.entry("count", &count.shown());
+    }
+    for check in &read.until {
+        page.entry("until", &check.source);
+    }
+    page.entry("expect", &read.expect.shown());
+    page.entry("optional", &read.optional.shown());
     matching(page, &read.matching);
 }
 
