@@ -7,16 +7,15 @@ use std::time::Instant;
 use tokio::task::spawn_local;
 
 use crate::clock;
-use crate::exec::attribution::{Attribution, Late, UnansweredPings};
+use crate::exec::attribution::{Attribution, UnansweredPings};
+use crate::exec::background::{Background, Discard};
 use crate::exec::heartbeat::Heartbeat;
 use crate::exec::outcome::Failure;
 use crate::exec::stop::Level;
 use crate::exec::timer::Timer;
 use crate::exec::worker::{WakerSlot, Worker};
 use crate::sample::{Code, Note};
-use crate::ws::{
-    Connection, Frame, KeepAll, Loss, Message, Observer, Reaction, Traffic, Violation, linger,
-};
+use crate::ws::{Connection, KeepAll, Loss, Observer, Traffic, Violation, linger};
 
 /// Names one of a thread's connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -268,68 +267,6 @@ impl Slot<'_> {
 
     pub(crate) fn is_open(&self) -> bool {
         self.connection.is_some() && self.loss.is_none()
-    }
-}
-
-/// The observer of a connection that is being closed.
-#[derive(Debug)]
-struct Discard;
-
-impl Observer for Discard {
-    fn is_waiting(&self) -> bool {
-        true
-    }
-
-    fn message(&mut self, _: Message) -> Option<Message> {
-        None
-    }
-
-    fn control(&mut self, _: &Frame, _: Instant) -> bool {
-        true
-    }
-}
-
-/// The observer of a connection with a heartbeat or unanswered requests: what belongs to these goes
-/// no further.
-struct Background<'s, 'p> {
-    attribution: Option<&'s mut Attribution<'p>>,
-    heartbeat: Option<&'s mut Heartbeat<'p>>,
-    worker: &'s Worker,
-    observer: &'s mut dyn Observer,
-}
-
-impl Observer for Background<'_, '_> {
-    fn is_waiting(&self) -> bool {
-        self.observer.is_waiting()
-    }
-
-    fn message(&mut self, message: Message) -> Option<Message> {
-        if self.heartbeat.as_mut().is_some_and(|heartbeat| heartbeat.claims(&message)) {
-            return None;
-        }
-        let late = match &mut self.attribution {
-            // A ping or pong answers no request.
-            Some(attribution) if message.kind.is_data() => attribution.claim(&message),
-            _ => None,
-        };
-        match late {
-            None => return self.observer.message(message),
-            Some(Late::OfForgotten) => {}
-            Some(Late::Of(label, round_trip)) => {
-                self.worker.note(&Note::Late { label: &label, round_trip });
-            }
-        }
-        None
-    }
-
-    fn control(&mut self, frame: &Frame, arrived: Instant) -> bool {
-        self.observer.control(frame, arrived)
-            || self.heartbeat.as_mut().is_some_and(|heartbeat| heartbeat.is_pong(frame))
-    }
-
-    fn take_reaction(&mut self) -> Option<Reaction> {
-        let own = self.heartbeat.as_mut().and_then(|heartbeat| heartbeat.take_reaction());
-        own.or_else(|| self.observer.take_reaction())
     }
 }
 

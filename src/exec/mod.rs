@@ -8,6 +8,7 @@
 
 mod assertion;
 mod attribution;
+mod background;
 mod check;
 mod connections;
 mod cursor;

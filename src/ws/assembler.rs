@@ -241,6 +241,8 @@ fn rest_of_text(mut cut: Vec<u8>, mut bytes: &[u8]) -> Result<Vec<u8>, Violation
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::clock;
 
@@ -322,5 +324,38 @@ mod tests {
         let mut assembler = Assembler::new(5).in_fragments();
         let stray = assembler.push(frame(Opcode::Continuation, true, b""), now);
         assert_eq!(stray, Err(Violation::StrayContinuation));
+    }
+
+    proptest! {
+        #[test]
+        fn fragments_one_by_one_are_the_message_joined_and_break_the_same_rules(
+            text in prop_oneof![
+                any::<Vec<u8>>(),
+                "[a-zé€😀]{0,12}".prop_map(String::into_bytes),
+            ],
+            cuts in prop::collection::vec(0_usize..6, 0..8),
+        ) {
+            let mut fragments: Vec<&[u8]> = Vec::new();
+            let mut rest = text.as_slice();
+            for cut in cuts {
+                let (head, tail) = rest.split_at(cut.min(rest.len()));
+                fragments.push(head);
+                rest = tail;
+            }
+            fragments.push(rest);
+            let now = clock::now();
+            let all = |mut assembler: Assembler| {
+                let mut payload = Vec::new();
+                for (index, fragment) in fragments.iter().enumerate() {
+                    let opcode = if index == 0 { Opcode::Text } else { Opcode::Continuation };
+                    let last = index + 1 == fragments.len();
+                    let message = assembler.push(frame(opcode, last, fragment), now)?;
+                    payload.extend(message.into_iter().flat_map(|message| message.payload));
+                }
+                Ok::<_, Violation>(payload)
+            };
+            let joined = all(Assembler::new(1_000));
+            prop_assert_eq!(all(Assembler::new(1_000).in_fragments()), joined);
+        }
     }
 }

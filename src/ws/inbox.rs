@@ -212,5 +212,8 @@ mod tests {
         assert_eq!((inbox.count_early(), inbox.count_early()), (1, 0));
         inbox.push(message("b")).unwrap();
         assert_eq!(inbox.count_early(), 1);
+        let now = clock::now();
+        inbox.push(Message::new(MessageKind::Ping, Vec::new(), 2, now, now)).unwrap();
+        assert_eq!(inbox.count_early(), 0, "a ping is no reply");
     }
 }
