@@ -22,7 +22,7 @@ pub struct Beats {
     pub pings: u64,
     /// Messages that were sent at regular times.
     pub sent: u64,
-    /// Messages of the peer that were answered.
+    /// Messages of the peer that were answered, or would have been if the peer read anything.
     pub answered: u64,
 }
 

@@ -451,27 +451,4 @@ impl Connection {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ws::{InboxBounds, Overflow};
-
-    #[test]
-    fn what_the_kernel_takes_leaves_the_memory_though_it_never_takes_all() {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let _context = runtime.enter();
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let stream = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        stream.set_nonblocking(true).unwrap();
-        let inbox = InboxBounds { messages: 1, bytes: 1, overflow: Overflow::Wait };
-        let limits = Limits { max_message_size: 1, inbox, frames: FrameRules::default() };
-        let mut connection = Connection::new(Stream::from_std(stream).unwrap(), limits);
-        for number in 0..1_000_u16 {
-            let bytes: Vec<u8> = (0..100).map(|_| number.to_be_bytes()[1]).collect();
-            connection.unsent.extend(bytes);
-            connection.take_unsent(if number == 0 { 40 } else { 100 });
-            assert!(connection.unsent.len() < 300, "{}", connection.unsent.len());
-            let rest = &connection.unsent[connection.taken..];
-            assert_eq!(rest, [number.to_be_bytes()[1]; 60], "the newest 60 bytes are left");
-        }
-    }
-}
+mod tests;
