@@ -357,10 +357,11 @@ impl Connection {
     fn take_reactions(&mut self, observer: &mut dyn Observer) {
         while let Some(answer) = observer.take_reaction() {
             match answer {
-                // The peer does not read, or wants no more: what it asks for is not kept.
-                _ if self.close_sent || self.unsent.len() - self.taken >= MAX_UNSENT_ANSWERS => {}
                 Reaction::Pong(_) if self.rules.answer_pings => {}
                 Reaction::Pong(payload) => self.answer_ping(&payload),
+                // We may not, or the peer does not read: what it asks for is not kept.
+                Reaction::Text(_)
+                    if self.close_sent || self.unsent.len() - self.taken >= MAX_UNSENT_ANSWERS => {}
                 Reaction::Text(text) => self.queue(Opcode::Text, text.as_bytes()),
             }
         }
@@ -368,9 +369,6 @@ impl Connection {
 
     /// Queues the pong; the pump flushes it right after this read.
     fn answer_ping(&mut self, payload: &[u8]) {
-        if self.close_sent {
-            return;
-        }
         if self.unsent.len() - self.taken < MAX_UNSENT_PONGS {
             self.queue(Opcode::Pong, payload);
         } else {

@@ -140,6 +140,19 @@ fn pings_are_left_unanswered_where_the_plan_says_so() {
 }
 
 #[test]
+fn a_ping_is_answered_until_the_peer_has_closed_too() {
+    let script = |client: &mut PeerConnection| {
+        client.await_close();
+        client.send_ping(b"still there");
+        client.expect_pong(b"still there");
+        client.send_close(1000, "");
+    };
+    let (finished, _) = run(script, "- open\n- close");
+    assert_success(finished.row("close"), "1000");
+    finished.expect_exit(0);
+}
+
+#[test]
 fn pings_and_pongs_that_are_delivered_are_messages_for_readers_and_answered_too() {
     let steps = r"
 - open: { pings: deliver }

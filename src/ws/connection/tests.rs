@@ -78,10 +78,10 @@ fn a_ping_is_answered_once_whoever_would_answer_it() {
 }
 
 #[test]
-fn nothing_follows_our_close_frame() {
+fn pongs_but_no_data_follow_our_close_frame() {
     with_connection(FrameRules::default(), |mut connection| {
         connection.send(Opcode::Close, &[], &mut Vec::new());
         connection.receive(b"\x81\x01a\x89\x01a", clock::now(), &mut AnswerAll(Vec::new()));
-        assert_eq!(connection.traffic().sent, 2 + 4, "the close alone");
+        assert_eq!(connection.traffic().sent, (2 + 4) + (2 + 4 + 1), "a close and a pong");
     });
 }
