@@ -31,7 +31,9 @@ pub(crate) async fn run<'p>(
     if !job.awaits(matcher.as_ref(), late_replies) {
         return Ok(Execution::Skipped(Code::OutOfSync));
     }
-    job.catch_up(write_timeout).await;
+    if let Err(outcome) = job.catch_up(write_timeout).await {
+        return Ok(Execution::Row(*outcome));
+    }
     let mut outcome = job.outcome();
     job.exchange(&mut outcome);
     sort_out_early(job, &mut filters, unmatched);
