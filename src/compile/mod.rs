@@ -23,6 +23,7 @@ mod header;
 mod pattern;
 mod payload;
 mod properties;
+mod push_delay;
 mod reach;
 mod reply;
 mod sampler;

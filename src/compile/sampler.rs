@@ -276,9 +276,14 @@ impl Compiler<'_> {
             unmatched: own.unmatched.as_ref(),
         };
         self.matching(&mut matching, settings, &place.path);
+        let mut push_delay = place.scope.push_delay.clone();
+        if let Some(own) = &own.push_delay {
+            replace(&mut push_delay, self.push_delay(own, &place.path.key("push_delay")));
+        }
         SamplerKind::SingleRead(SingleRead {
             expect: expect.unwrap_or(Setting::Fixed(Expect::Any)),
             optional: optional.unwrap_or(Setting::Fixed(false)),
+            push_delay,
             matching: matching.resolve(false),
         })
     }

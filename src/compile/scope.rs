@@ -15,8 +15,8 @@ use crate::plan::{
     self, Count, Defaults, Entries, Inbox, List, Path, Removable, Scoped, Text, Time,
 };
 use crate::program::{
-    BadValue, ByteSize, Expect, Filter, Header, OnError, PingKind, Setting, Template, VariableId,
-    WhenFull,
+    BadValue, ByteSize, Expect, Filter, Header, OnError, PingKind, PushDelay, Setting, Template,
+    VariableId, WhenFull,
 };
 
 /// The settings that hold at one point of the plan.
@@ -28,6 +28,7 @@ pub(super) struct Scope {
     pub(super) write_timeout: Option<Setting<Duration>>,
     pub(super) expect: Option<Setting<Expect>>,
     pub(super) optional: Option<Setting<bool>>,
+    pub(super) push_delay: Option<PushDelay>,
     pub(super) matching: ScopedMatching,
     pub(super) payload: Option<Template>,
     pub(super) kind: Option<Setting<PingKind>>,
@@ -74,6 +75,7 @@ impl Default for Scope {
             write_timeout: None,
             expect: None,
             optional: None,
+            push_delay: None,
             matching: ScopedMatching::default(),
             payload: None,
             kind: None,
@@ -154,6 +156,7 @@ impl Compiler<'_> {
             write_timeout: timeout,
             expect: setting,
             optional: setting,
+            push_delay: push_delay,
             payload: ping_payload,
             kind: setting,
             status: sent_status,

@@ -41,6 +41,8 @@ impl Failure {
 pub(crate) struct Outcome {
     pub(crate) start: Instant,
     pub(crate) end: Instant,
+    /// Time between the two that is not the server's.
+    pub(crate) idle: Duration,
     /// Until connected, or until connecting failed.
     pub(crate) connect: Duration,
     /// When the first byte of the awaited message was read.
@@ -69,6 +71,7 @@ impl Outcome {
         Self {
             start,
             end: start,
+            idle: Duration::ZERO,
             connect: Duration::ZERO,
             first_byte: None,
             code: Code::OK,
@@ -82,6 +85,11 @@ impl Outcome {
             first_exchange: false,
             url: None,
         }
+    }
+
+    /// End minus start minus idle time.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.end.saturating_duration_since(self.start).saturating_sub(self.idle)
     }
 
     /// A failure before anything was begun.
@@ -148,6 +156,7 @@ pub(crate) fn message_of(code: Code, opening: bool) -> &'static str {
         Code::UnexpectedType => "Unexpected message type",
         Code::NoConnection => "No connection",
         Code::NoMessage => "No message",
+        Code::BadMessage => "Bad message",
         Code::BadValue => "Bad value",
         Code::UndefinedVariable => "Undefined variable",
         Code::EmptyLoop => "Loop without samplers",

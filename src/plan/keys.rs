@@ -26,7 +26,6 @@ const LATER_KEYS: &[&str] = &[
     "pings",
     "poisson",
     "proxy",
-    "push_delay",
     "send_base64",
     "send_file",
     "send_random",

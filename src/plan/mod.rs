@@ -35,8 +35,8 @@ pub use load::{Loaded, load};
 pub use path::{Path, Segment};
 pub use problem::Problem;
 pub use sampler::{
-    Close, Common, Correlate, Defaults, Inbox, Open, PingPong, RequestResponse, SingleRead,
-    SingleWrite,
+    Close, Common, Correlate, Defaults, Inbox, Open, PingPong, PushDelay, RequestResponse,
+    SingleRead, SingleWrite,
 };
 pub use schema::schema;
 pub use scoped::Scoped;

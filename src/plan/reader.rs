@@ -206,7 +206,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         visitor: V,
     ) -> Result<V::Value, ShapeError> {
         match &self.node.value {
-            Value::Scalar { .. } => self.visit_text(visitor),
+            Value::Scalar { .. } if !self.is_nothing() => self.visit_text(visitor),
             _ => visitor.visit_newtype_struct(self),
         }
     }

@@ -152,6 +152,9 @@ samplers! {
         expect: Setting<Word>,
         /// Whether it is fine if none arrives.
         optional: Setting<Flag>,
+        /// Measures how old the message is, by the time that the server wrote into it, instead of how
+        /// long it was waited for.
+        push_delay: PushDelay,
         /// What the message is like; others are passed over.
         reply: List<Check>,
         /// What happens after a request went unanswered, where its late reply could pass for this
@@ -178,6 +181,24 @@ samplers! {
         /// The statuses of the peer's answer that pass.
         expect_status: List<Setting<Count>>,
     }
+}
+
+/// `push_delay`: where the message tells when it was sent, by a path or a pattern.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PushDelay {
+    /// A JSONPath (RFC 9535) to the time in the message.
+    #[serde(default, deserialize_with = "given")]
+    pub sent_at: Option<Setting<Text>>,
+    /// A regular expression, instead of `sent_at`: its first group is the time, or all of it.
+    #[serde(default, deserialize_with = "given")]
+    pub regex: Option<Setting<Text>>,
+    /// How the time is written: `s`, `ms`, `us` or `ns` since 1970, or `rfc3339`.
+    #[serde(default, deserialize_with = "given")]
+    pub unit: Option<Setting<Word>>,
+    /// An older message fails the sample.
+    #[serde(default, deserialize_with = "given")]
+    pub at_most: Option<Setting<Time>>,
 }
 
 /// `correlate`: where the value stands that a request and its reply have in common; in JSON, or by a
@@ -260,6 +281,9 @@ pub struct Defaults {
     /// See [`RequestResponse`] and [`SingleRead`].
     #[serde(default, deserialize_with = "given")]
     pub unmatched: Option<Setting<Word>>,
+    /// See [`SingleRead`].
+    #[serde(default, deserialize_with = "given")]
+    pub push_delay: Option<PushDelay>,
     /// See [`PingPong`].
     #[serde(default, deserialize_with = "given")]
     pub payload: Option<Setting<Text>>,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::program::{
-    Assertion, ByteSize, Extractor, Filter, Matching, Setting, Template, VariableId,
+    Assertion, ByteSize, Extractor, Filter, Matching, PushDelay, Setting, Template, VariableId,
 };
 
 /// One sampler: what all kinds share, and its kind.
@@ -149,6 +149,8 @@ pub struct SingleRead {
     pub expect: Setting<Expect>,
     /// Whether nothing is fine too.
     pub optional: Setting<bool>,
+    /// Measures how old the message is instead of how long it was waited for.
+    pub push_delay: Option<PushDelay>,
     /// Which message is read.
     pub matching: Matching,
 }

@@ -4,7 +4,9 @@
 
 use std::time::Duration;
 
-use crate::program::{Expect, LateReplies, MessageType, PingKind, Template, Times, Unmatched};
+use crate::program::{
+    Expect, LateReplies, MessageType, PingKind, Template, TimeUnit, Times, Unmatched,
+};
 
 /// A value of a step: fixed, or text with `${…}` that is evaluated at each execution.
 #[derive(Debug, Clone, PartialEq)]
@@ -197,6 +199,21 @@ impl FromText for Expect {
                 ("text", Self::Text),
                 ("binary", Self::Binary),
                 ("any", Self::Any),
+            ],
+        )
+    }
+}
+
+impl FromText for TimeUnit {
+    fn from_text(text: &str) -> Result<Self, BadValue> {
+        word(
+            text,
+            &[
+                ("s", Self::Seconds),
+                ("ms", Self::Milliseconds),
+                ("us", Self::Microseconds),
+                ("ns", Self::Nanoseconds),
+                ("rfc3339", Self::Rfc3339),
             ],
         )
     }

@@ -12,6 +12,7 @@ mod layers;
 mod matchers;
 mod memory;
 mod plan_errors;
+mod push_delay;
 mod regressions;
 mod run;
 mod schema;

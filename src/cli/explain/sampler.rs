@@ -7,7 +7,7 @@ use crate::cli::explain::value::{HIDDEN, Shown, named};
 use crate::net::{Url, shown};
 use crate::program::{
     Close, Correlate, JsonPart, Matching, OnError, Open, Payload, PingPong, Reply, Sampler,
-    SamplerKind, SingleRead, Template,
+    SamplerKind, SentAt, SingleRead, Template,
 };
 
 /// Bytes of a binary payload that are shown.
@@ -114,6 +114,15 @@ fn json(parts: &[JsonPart]) -> String {
 fn single_read(page: &mut Page, read: &SingleRead) {
     page.entry("expect", &read.expect.shown());
     page.entry("optional", &read.optional.shown());
+    if let Some(delay) = &read.push_delay {
+        let place = match &delay.sent_at {
+            SentAt::Json(path) => path.text.clone(),
+            SentAt::Regex(regex) => format!("regex {regex}"),
+        };
+        let limit = delay.at_most.as_ref();
+        let limit = limit.map_or(String::new(), |limit| format!(", at most {}", limit.shown()));
+        page.entry("push_delay", &format!("{place} in {}{limit}", delay.unit.shown()));
+    }
     matching(page, &read.matching);
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::net::is_secret;
 use crate::program::{
-    ByteSize, Expect, LateReplies, PingKind, Setting, Times, Unmatched, WhenFull,
+    ByteSize, Expect, LateReplies, PingKind, Setting, TimeUnit, Times, Unmatched, WhenFull,
 };
 
 /// What stands in place of a secret.
@@ -91,6 +91,7 @@ shown! {
         LateReplies::Discard => "discard",
         LateReplies::Accept => "accept",
     };
+    TimeUnit: |unit| unit.name();
     Unmatched: |rule| match rule {
         Unmatched::Keep => "keep",
         Unmatched::Drop => "drop",

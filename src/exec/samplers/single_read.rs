@@ -3,6 +3,7 @@
 use crate::clock;
 use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::samplers::job::{Job, interrupted};
+use crate::exec::samplers::push_delay::Age;
 use crate::exec::samplers::take::{self, Take};
 use crate::exec::wait::{AtEnd, Ended};
 use crate::program;
@@ -16,6 +17,7 @@ pub(crate) async fn run<'p>(
     let read_timeout = job.read_timeout()?;
     let (expect, optional) = (job.scope.value(&spec.expect)?, job.scope.value(&spec.optional)?);
     let (late_replies, unmatched) = job.policies(&spec.matching)?;
+    let age = spec.push_delay.as_ref().map(|spec| Age::evaluate(job, spec)).transpose()?;
     let filters = job.filters()?;
     let matcher = job.matcher(spec.matching.reply.as_ref(), &[])?;
     if !job.awaits(matcher.as_ref(), late_replies) {
@@ -40,6 +42,9 @@ pub(crate) async fn run<'p>(
         .await;
     if let Some(message) = next.finish(job, &mut outcome) {
         take::receive(&mut outcome, message, expect, None);
+        if let (Some(age), None) = (age, &outcome.failure) {
+            age.judge(job, &mut outcome);
+        }
         return Ok(Execution::Row(outcome));
     }
     Ok(match ended {
