@@ -4,6 +4,9 @@ use std::collections::VecDeque;
 
 use crate::ws::Message;
 
+/// Room for so many messages is kept also while none waits.
+const FEW: usize = 8;
+
 /// Bounds of an [`Inbox`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InboxBounds {
@@ -84,7 +87,7 @@ impl Inbox {
 
     /// Drops everything.
     pub fn clear(&mut self) {
-        self.entries.clear();
+        self.entries = VecDeque::new();
         self.bytes = 0;
     }
 
@@ -134,6 +137,10 @@ impl Inbox {
     fn remove(&mut self, at: usize) -> Option<Message> {
         let Entry { message, .. } = self.entries.remove(at)?;
         self.bytes -= message.payload.len() as u64;
+        // An idle connection does not pay for a burst it once had.
+        if self.entries.is_empty() && self.entries.capacity() > FEW {
+            self.entries = VecDeque::new();
+        }
         Some(message)
     }
 
@@ -202,6 +209,16 @@ mod tests {
         assert_eq!(inbox.bytes, 8);
         assert_eq!(inbox.sift(fate), None);
         assert_eq!((inbox.bytes, inbox.pop().unwrap().payload), (4, b"keep".to_vec()));
+    }
+
+    #[test]
+    fn a_burst_leaves_no_memory_behind() {
+        let mut inbox = inbox(1_000, 10_000, Overflow::DropOldest);
+        for _ in 0..1_000 {
+            inbox.push(message("a")).unwrap();
+        }
+        while inbox.pop().is_some() {}
+        assert!(inbox.entries.capacity() <= FEW, "{}", inbox.entries.capacity());
     }
 
     #[test]
