@@ -38,10 +38,10 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
-/// Whether a control character may begin with this byte of UTF-8: those above ASCII, U+0080 to U+009F,
-/// share theirs with harmless ones.
-fn may_be_control(byte: u8) -> bool {
-    (byte < b' ' && byte != b'\t') || byte == 0x7f || byte == 0xc2
+/// Whether a control character other than a tab may begin with this byte of UTF-8: those above ASCII,
+/// U+0080 to U+009F, share theirs with harmless ones.
+pub(crate) fn may_be_control(byte: u8) -> bool {
+    matches!(byte, 0..=8 | 10..=31 | 0x7f | 0xc2)
 }
 
 #[cfg(test)]
