@@ -55,7 +55,6 @@ const LATER_STEPS: &[&str] = &[
     "once",
     "pace",
     "random",
-    "read",
     "rendezvous",
     "run_for",
     "set",

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::plan::sampler::{Close, Open, PingPong, RequestResponse, SingleRead, SingleWrite};
+use crate::plan::sampler::{Close, Open, PingPong, Read, RequestResponse, SingleRead, SingleWrite};
 use crate::plan::scoped::scopes;
 use crate::plan::setting::{List, Passes, Setting, Time, given};
 
@@ -19,6 +19,8 @@ pub enum Step {
     SingleWrite(Box<SingleWrite>),
     /// Waits for a message.
     SingleRead(Box<SingleRead>),
+    /// Reads many messages into one row.
+    Read(Box<Read>),
     /// Sends a ping and waits for its pong.
     PingPong(Box<PingPong>),
     /// Closes the connection.

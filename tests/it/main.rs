@@ -13,6 +13,7 @@ mod matchers;
 mod memory;
 mod plan_errors;
 mod push_delay;
+mod read;
 mod regressions;
 mod run;
 mod schema;
