@@ -98,15 +98,24 @@ impl Inbox {
 
     /// Decides what becomes of the messages, oldest first, each looked at once; gives the first that
     /// is taken, and leaves those behind it alone.
-    pub fn sift(&mut self, mut fate: impl FnMut(&Message) -> Fate) -> Option<Message> {
-        let mut at = 0;
-        while let Some(entry) = self.entries.get(at) {
+    pub fn sift(&mut self, fate: impl FnMut(&Message) -> Fate) -> Option<Message> {
+        self.sift_from(&mut 0, fate)
+    }
+
+    /// [`Self::sift`] for one after the other: `at`, from 0, counts the kept messages before those that
+    /// were not looked at yet.
+    pub fn sift_from(
+        &mut self,
+        at: &mut usize,
+        mut fate: impl FnMut(&Message) -> Fate,
+    ) -> Option<Message> {
+        while let Some(entry) = self.entries.get(*at) {
             let fate = fate(&entry.message);
             if fate == Fate::Keep {
-                at += 1;
+                *at += 1;
                 continue;
             }
-            let message = self.remove(at)?;
+            let message = self.remove(*at)?;
             if fate == Fate::Take {
                 return Some(message);
             }
