@@ -87,9 +87,7 @@ fn whatever_a_server_does_each_execution_is_a_row_or_a_skip_and_the_run_ends() {
 - request_response: {name: match, send_json: {id: 1}, correlate: $.id, late_replies: discard}
 - pause: 20ms
 - close";
-    for (seed, when_full) in
-        (1..25u64).map(|n| (n * 0x1234_5671, ["drop_oldest", "wait", "fail"][n as usize % 3]))
-    {
+    for (seed, when_full) in [(0x9e37_79b9, "drop_oldest"), (0x7f4a_7c15, "wait"), (77, "fail")] {
         let peer = Peer::spawn(move |client| {
             let mut dice = Dice(seed * (client.index() as u64 + 1));
             // The first numbers of small seeds are alike.
