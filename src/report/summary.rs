@@ -149,7 +149,10 @@ fn connections(out: &mut String, connections: &ConnectionStats, peak: u64) {
         line(
             out,
             "inbox full",
-            &format!("{} messages dropped", thousands(connections.inbox_dropped)),
+            &format!(
+                "{} messages dropped unread: a larger `inbox`, `filters` or `when_full: wait` keep them",
+                thousands(connections.inbox_dropped)
+            ),
         );
     }
 }

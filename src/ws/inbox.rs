@@ -4,6 +4,9 @@ use std::collections::VecDeque;
 
 use crate::ws::Message;
 
+/// Room for so many messages is kept also while none waits.
+const FEW: usize = 8;
+
 /// Bounds of an [`Inbox`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InboxBounds {
@@ -84,7 +87,7 @@ impl Inbox {
 
     /// Drops everything.
     pub fn clear(&mut self) {
-        self.entries.clear();
+        self.entries = VecDeque::new();
         self.bytes = 0;
     }
 
@@ -95,15 +98,24 @@ impl Inbox {
 
     /// Decides what becomes of the messages, oldest first, each looked at once; gives the first that
     /// is taken, and leaves those behind it alone.
-    pub fn sift(&mut self, mut fate: impl FnMut(&Message) -> Fate) -> Option<Message> {
-        let mut at = 0;
-        while let Some(entry) = self.entries.get(at) {
+    pub fn sift(&mut self, fate: impl FnMut(&Message) -> Fate) -> Option<Message> {
+        self.sift_from(&mut 0, fate)
+    }
+
+    /// [`Self::sift`] for one after the other: `at`, from 0, counts the kept messages before those that
+    /// were not looked at yet.
+    pub fn sift_from(
+        &mut self,
+        at: &mut usize,
+        mut fate: impl FnMut(&Message) -> Fate,
+    ) -> Option<Message> {
+        while let Some(entry) = self.entries.get(*at) {
             let fate = fate(&entry.message);
             if fate == Fate::Keep {
-                at += 1;
+                *at += 1;
                 continue;
             }
-            let message = self.remove(at)?;
+            let message = self.remove(*at)?;
             if fate == Fate::Take {
                 return Some(message);
             }
@@ -135,6 +147,10 @@ impl Inbox {
     fn remove(&mut self, at: usize) -> Option<Message> {
         let Entry { message, .. } = self.entries.remove(at)?;
         self.bytes -= message.payload.len() as u64;
+        // An idle connection does not pay for a burst it once had.
+        if self.entries.is_empty() && self.entries.capacity() > FEW {
+            self.entries = VecDeque::new();
+        }
         Some(message)
     }
 
@@ -203,6 +219,16 @@ mod tests {
         assert_eq!(inbox.bytes, 8);
         assert_eq!(inbox.sift(fate), None);
         assert_eq!((inbox.bytes, inbox.pop().unwrap().payload), (4, b"keep".to_vec()));
+    }
+
+    #[test]
+    fn a_burst_leaves_no_memory_behind() {
+        let mut inbox = inbox(1_000, 10_000, Overflow::DropOldest);
+        for _ in 0..1_000 {
+            inbox.push(message("a")).unwrap();
+        }
+        while inbox.pop().is_some() {}
+        assert!(inbox.entries.capacity() <= FEW, "{}", inbox.entries.capacity());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod attribution;
 mod bad_peers;
+mod chaos;
 mod check;
 mod codec;
 mod extract;

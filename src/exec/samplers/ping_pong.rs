@@ -40,7 +40,9 @@ pub(crate) async fn run(
     if job.slot().unanswered_pings.contains(payload.as_bytes()) {
         return Ok(Execution::Skipped(Code::OutOfSync));
     }
-    job.catch_up(write_timeout).await;
+    if let Err(outcome) = job.catch_up(write_timeout).await {
+        return Ok(Execution::Row(*outcome));
+    }
     let mut outcome = job.outcome();
     job.exchange(&mut outcome);
     let mut pong = AwaitPong { payload: payload.as_bytes(), since: outcome.start, came: None };

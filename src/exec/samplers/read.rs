@@ -98,10 +98,10 @@ fn evaluate<'p>(job: &mut Job<'_, 'p>, spec: &'p program::Read) -> Result<Collec
 fn take_waiting(job: &mut Job<'_, '_>, collect: &mut Collect<'_>, outcome: &mut Outcome) {
     collect.outcome.start = outcome.start;
     let Some(connection) = &mut job.slot().connection else { return };
+    let mut at = 0;
     while !collect.is_done() {
-        let Some(message) = connection.inbox().sift(|message| collect.take.fate(message)) else {
-            return;
-        };
+        let fate = |message: &Message| collect.take.fate(message);
+        let Some(message) = connection.inbox().sift_from(&mut at, fate) else { return };
         collect.add(message);
     }
 }
