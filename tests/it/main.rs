@@ -2,10 +2,13 @@
 
 mod attribution;
 mod bad_peers;
+mod chaos;
 mod check;
 mod codec;
 mod extract;
 mod floods;
+mod frames;
+mod heartbeat;
 mod hostile;
 mod jmeter;
 mod layers;
