@@ -21,6 +21,7 @@ mod extractor;
 mod group;
 mod header;
 mod heartbeat;
+mod opening;
 mod pattern;
 mod payload;
 mod properties;

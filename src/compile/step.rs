@@ -1,5 +1,6 @@
 //! Steps: samplers, controllers, pauses.
 
+use std::cell::Cell;
 use std::convert::identity;
 use std::time::Duration;
 
@@ -46,7 +47,8 @@ impl Compiler<'_> {
         macro_rules! sampler {
             ($kind:ident, $own:expr, $wrap:expr) => {{
                 let kind = stringify!($kind);
-                let place = Place { kind, path: path.key(kind), scope };
+                let connects = Cell::new(false);
+                let place = Place { kind, path: path.key(kind), scope, connects };
                 if !self.is_enabled($own.common().enabled, &place.path) {
                     return;
                 }
@@ -59,7 +61,7 @@ impl Compiler<'_> {
             plan::Step::Open(own) => sampler!(open, own, identity),
             plan::Step::RequestResponse(own) => sampler!(request_response, own, identity),
             plan::Step::SingleWrite(own) => sampler!(single_write, own, identity),
-            plan::Step::SingleRead(own) => sampler!(single_read, own, Some),
+            plan::Step::SingleRead(own) => sampler!(single_read, own, identity),
             plan::Step::Read(own) => sampler!(read, own, identity),
             plan::Step::PingPong(own) => sampler!(ping_pong, own, Some),
             plan::Step::Close(own) => sampler!(close, own, Some),

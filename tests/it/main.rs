@@ -14,6 +14,7 @@ mod jmeter;
 mod layers;
 mod matchers;
 mod memory;
+mod opening;
 mod payloads;
 mod plan_errors;
 mod push_delay;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::program::{Setting, Step, Times};
+use crate::program::{IfOpen, SamplerKind, Setting, Step, Times};
 
 /// A number of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,13 @@ impl fmt::Display for Rows {
 pub(super) fn rows(steps: &[Step]) -> Rows {
     steps.iter().fold(Rows::Exactly(0), |total, step| {
         total.plus(match step {
-            Step::Sampler(_) => Rows::Exactly(1),
+            Step::Sampler(sampler) => match &sampler.kind {
+                // One that is open already gets no row.
+                SamplerKind::Open(open) if open.if_open != Setting::Fixed(IfOpen::Replace) => {
+                    Rows::Unknown
+                }
+                _ => Rows::Exactly(1),
+            },
             Step::Pause(_) => Rows::Exactly(0),
             Step::Loop(own) => match own.times {
                 Setting::Fixed(Times::Count(times)) => rows(&own.steps).times(times),
