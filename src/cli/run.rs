@@ -169,10 +169,12 @@ async fn watch(running: &mut Running, mut signals: Signals, live: &Live, progres
                 if live.has_write_failed() {
                     stop.now(RunEnd::BrokeOff("results could not be written".to_owned()));
                 }
+                progress.say_all(&live.take_log());
                 progress.tick(live);
             }
         }
     }
+    progress.say_all(&live.take_log());
     progress.finish(live);
 }
 
@@ -275,6 +277,12 @@ impl Progress {
         match self {
             Self::Bar { bar, .. } => bar.say(line),
             Self::Lines { console, .. } | Self::None(console) => console.info(&format!("{line}\n")),
+        }
+    }
+
+    fn say_all(&self, lines: &[String]) {
+        for line in lines {
+            self.say(line);
         }
     }
 

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use crate::compile::compiler::Compiler;
 use crate::compile::connections::Connections;
+use crate::compile::controller::{Ended, can_end};
 use crate::compile::scope::Scope;
 use crate::compile::secrets::add_constants;
-use crate::compile::step::can_end;
 use crate::compile::warning::Warning;
 use crate::plan::{At, Loaded, Path, Problem, Setting, Text, ThreadGroup};
 use crate::program::{BadValue, FromText, Group, Program, Step, Times};
@@ -69,12 +69,15 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
     compiler.unused_variables(&plan.variables);
     let thresholds = compiler.thresholds(&plan.thresholds, &groups);
     let families = compiler.variables.families();
+    let numbered = compiler.variables.numbers();
     let secret_variables = compiler.secret_variables(&named_secrets, &families);
     let mut secrets = std::mem::take(&mut compiler.secrets);
     add_constants(&mut secrets, &variables, &secret_variables);
+    add_constants(&mut secrets, &compiler.set_values, &secret_variables);
     Program {
         name,
         families,
+        numbered,
         secrets,
         secret_variables,
         show_secrets: false,
@@ -136,14 +139,14 @@ impl Compiler<'_> {
         if duration.is_some() {
             return;
         }
-        if loops == Times::Forever && !can_end(steps) {
+        if loops == Times::Forever && !can_end(steps, Ended::Group) {
             let warning = Warning::Endless { what: "the group" };
             self.note(warning.at(&path.key("loops"), At::Value));
             return;
         }
         for path in loops_in_it {
             let warning = Warning::Endless { what: "the loop" };
-            self.note(warning.at(&path.key("times"), At::Value));
+            self.note(warning.at(&path, At::Value));
         }
     }
 

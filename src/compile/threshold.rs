@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::compile::compiler::Compiler;
 use crate::diag::{Severity, nearest};
 use crate::plan::{At, Entries, List, Path, Problem, Setting, Text};
-use crate::program::{BadValue, FromText, Group, Step};
+use crate::program::{BadValue, Controller, FromText, Group, Step, Template};
 use crate::verdict::{ALL, Condition, Operator, Statistic, Threshold, Unit};
 
 /// What is wrong with a condition, and which bytes of it.
@@ -103,15 +103,26 @@ impl Labels {
     fn add(&mut self, steps: &[Step]) {
         for step in steps {
             match step {
-                Step::Sampler(sampler) => match sampler.name.as_constant() {
-                    Some(name) => {
-                        self.names.insert(name.to_owned());
+                Step::Sampler(sampler) => self.label(&sampler.name),
+                Step::Controller(controller) => {
+                    if let Controller::Transaction(transaction) = &**controller {
+                        self.label(&transaction.name);
                     }
-                    None => self.open = true,
-                },
-                Step::Loop(looped) => self.add(&looped.steps),
-                Step::Pause(_) => {}
+                    controller.parts().into_iter().for_each(|part| self.add(part));
+                }
+                Step::Pause(_) | Step::Set(_) | Step::Log(_) | Step::Jump(_) => {}
             }
+        }
+    }
+}
+
+impl Labels {
+    fn label(&mut self, name: &Template) {
+        match name.as_constant() {
+            Some(name) => {
+                self.names.insert(name.to_owned());
+            }
+            None => self.open = true,
         }
     }
 }

@@ -9,12 +9,14 @@
 mod assertion;
 mod attribution;
 mod check;
+mod condition;
 mod connections;
 mod cursor;
 mod engine;
 mod evaluate;
 mod extractor;
 mod filter;
+mod flow;
 mod functions;
 mod judge;
 mod matcher;
@@ -27,6 +29,7 @@ mod stop;
 mod tests;
 mod thread;
 mod timer;
+mod transaction;
 mod wait;
 mod worker;
 

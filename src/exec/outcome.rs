@@ -84,6 +84,14 @@ impl Outcome {
         }
     }
 
+    /// Until the first byte of the awaited message, if there was one; never beyond the end.
+    pub(crate) fn latency(&self) -> Duration {
+        let elapsed = self.end.saturating_duration_since(self.start);
+        self.first_byte.map_or(Duration::ZERO, |first| {
+            first.saturating_duration_since(self.start).min(elapsed)
+        })
+    }
+
     /// A failure before anything was begun.
     pub(crate) fn unstarted(failure: Failure) -> Self {
         let now = clock::now();

@@ -130,6 +130,7 @@ fn run(threads: u32, loops: Times, steps: Vec<Step>) -> (Vec<String>, Vec<String
         variable_names: Vec::new(),
         variables: Vec::new(),
         families: Families::new(),
+        numbered: std::collections::HashMap::new(),
         secret_variables: Vec::new(),
         secrets: Secrets::default(),
         show_secrets: false,
@@ -149,8 +150,8 @@ fn run(threads: u32, loops: Times, steps: Vec<Step>) -> (Vec<String>, Vec<String
 fn a_thread_opens_asks_and_closes() {
     let address = peer(2, echo);
     let looped = Loop { times: Setting::Fixed(Times::Count(3)), steps: vec![ask()] };
-    let (rows, notes, end) =
-        run(1, Times::Count(2), vec![open(address), Step::Loop(looped), close()]);
+    let looped = Step::Controller(Box::new(Controller::Loop(looped)));
+    let (rows, notes, end) = run(1, Times::Count(2), vec![open(address), looped, close()]);
     let once = ["open 101 true", "ask 200 true", "ask 200 true", "ask 200 true", "close 1000 true"];
     assert_eq!(rows, [once, once].concat(), "{notes:?}");
     assert_eq!(end, RunEnd::Completed);

@@ -61,7 +61,9 @@ scopes! {
         /// The time after which no new step starts.
         duration: Setting<Time>,
     }
-    steps: #[doc = "What each iteration does."];
+    steps:
+        /// What each iteration does.
+        steps;
 }
 
 impl Plan {

@@ -5,6 +5,8 @@
 //! for each field at each execution.
 
 mod assertion;
+mod condition;
+mod controller;
 mod extractor;
 mod hex;
 mod json_template;
@@ -15,6 +17,7 @@ mod secrets;
 mod setting;
 mod template;
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::verdict::Threshold;
@@ -22,6 +25,10 @@ use crate::verdict::Threshold;
 pub use assertion::{
     Assertion, Bytes, Check, Filter, HeaderTest, HexTest, JsonPath, JsonTest, MessageType, Pattern,
     SizeTest,
+};
+pub use condition::{Comparison, Condition, Operand, Test, compare};
+pub use controller::{
+    Chance, Controller, ForEach, If, Interleave, Loop, Once, RunFor, Transaction, Values, While,
 };
 pub use extractor::{Extractor, ExtractorKind, Families, Member, Piece, Which};
 pub use hex::hex_bytes;
@@ -49,6 +56,8 @@ pub struct Program {
     pub variables: Vec<(VariableId, Template)>,
     /// What extractors can set beside their own variable.
     pub families: Families,
+    /// Of the names that `for_each` reads with numbers, the variables that the plan has, `x_1` first.
+    pub numbered: HashMap<VariableId, Vec<VariableId>>,
     /// Variables whose values no output shows.
     pub secret_variables: Vec<VariableId>,
     /// Secrets that are known before the run.
@@ -57,7 +66,7 @@ pub struct Program {
     pub show_secrets: bool,
     /// Variables that are further columns of the rows.
     pub sample_variables: Vec<VariableId>,
-    /// How many `__counter` calls there are; a [`CounterId`] is below it.
+    /// How many counts the run keeps; a [`CounterId`] is below it.
     pub counters: usize,
     /// The thread groups, in the order of the plan.
     pub groups: Vec<Group>,
@@ -93,23 +102,36 @@ pub enum Times {
     Count(u64),
 }
 
-/// One step of a thread group or controller. A `block` leaves no step: its settings have been
-/// applied to the samplers below it.
+/// One step of a thread group or controller.
 #[derive(Debug)]
 pub enum Step {
     /// One row.
     Sampler(Box<Sampler>),
     /// Waits, outside any row.
     Pause(Pause),
-    /// Runs its steps again and again.
-    Loop(Loop),
+    /// Decides about other steps.
+    Controller(Box<Controller>),
+    /// Gives values to variables, in order.
+    Set(Vec<(VariableId, Template)>),
+    /// Shows a text beside the progress of the run.
+    Log(Template),
+    /// Goes on elsewhere.
+    Jump(Jump),
 }
 
-/// `loop: {times, steps}`.
-#[derive(Debug)]
-pub struct Loop {
-    /// Evaluated when the loop is entered.
-    pub times: Setting<Times>,
-    /// What each pass does.
-    pub steps: Vec<Step>,
+/// Where a thread goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Jump {
+    /// At the end of this pass of the innermost loop.
+    NextPass,
+    /// Behind the innermost loop.
+    Break,
+    /// At the start of the next iteration.
+    NextIteration,
+    /// Nowhere: the thread ends.
+    StopThread,
+    /// Nowhere: all threads end after their current sampler.
+    StopTest,
+    /// Nowhere: all threads end at once.
+    StopTestNow,
 }

@@ -98,6 +98,9 @@ struct Document<'a> {
 
 #[derive(Serialize)]
 struct Label {
+    /// Whether it sums up other labels' samples, and is not part of `all`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    transaction: bool,
     count: u64,
     failed: u64,
     /// From 0 to 1.
@@ -206,6 +209,11 @@ fn document<'a>(contents: &'a Contents<'_>) -> Document<'a> {
         let name = if name == ALL { "all (a label)" } else { name };
         labels.insert(name.to_owned(), value(&label(figures)));
     }
+    for (name, figures) in stats.transactions() {
+        let taken = name == ALL || labels.contains_key(name);
+        let name = if taken { format!("{name} (transaction)") } else { name.to_owned() };
+        labels.insert(name, value(&Label { transaction: true, ..label(figures) }));
+    }
     labels.insert(ALL.to_owned(), value(&label(&stats.all())));
     let connections = &stats.connections;
     Document {
@@ -238,6 +246,7 @@ fn document<'a>(contents: &'a Contents<'_>) -> Document<'a> {
 
 fn label(label: &LabelStats) -> Label {
     Label {
+        transaction: false,
         count: label.count,
         failed: label.failed,
         error_rate: label.error_rate(),

@@ -2,6 +2,7 @@
 
 mod bad_peers;
 mod check;
+mod controllers;
 mod extract;
 mod jmeter;
 mod layers;
@@ -15,3 +16,4 @@ mod secrets;
 mod support;
 mod target;
 mod thresholds;
+mod transactions;

@@ -74,6 +74,7 @@ shown! {
     bool: |flag| flag;
     u16: |number| number;
     u32: |number| number;
+    f64: |number| number;
     Expect: |expect| match expect {
         Expect::Same => "same",
         Expect::Text => "text",
