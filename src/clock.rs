@@ -43,6 +43,13 @@ impl Clock {
     }
 }
 
+/// Wall-clock time of a moment not long ago, by the wall clock as it goes now: for comparing with
+/// what another clock said, after this one may have been set.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
+pub fn wall_of(moment: Instant) -> SystemTime {
+    SystemTime::now() - now().saturating_duration_since(moment)
+}
+
 /// A duration in whole milliseconds, rounded half up as the rows of a JTL are.
 pub fn round_ms(duration: Duration) -> u64 {
     let half = Duration::from_micros(500);

@@ -4,7 +4,7 @@ use crate::compile::compiler::Compiler;
 use crate::compile::reach::{Leaf, Reach, leaves};
 use crate::compile::source::source;
 use crate::plan::{self, At, Path, Problem};
-use crate::program::{Assertion, Filter};
+use crate::program::{Assertion, Check, Filter};
 
 /// An assertion of a scope, which reaches some of the samplers below.
 #[derive(Debug, Clone)]
@@ -60,16 +60,32 @@ impl Compiler<'_> {
     pub(super) fn filters(&mut self, checks: &[plan::Check], path: &Path) -> Vec<Filter> {
         let mut filters = Vec::new();
         for (index, check) in checks.iter().enumerate() {
-            let path = path.index(index);
-            for leaf in leaves(check, &path).iter().filter(|leaf| leaf.reach != Reach::Message) {
-                let title = format!("`{}` is no property of a message", leaf.name);
-                let problem = Problem::error(&leaf.path, title).at(At::Key);
-                self.note(problem.help("assert it, or filter by what the messages hold"));
-            }
-            let compiled = self.check(check, &path);
+            let compiled = self.of_message(check, &path.index(index));
             filters.extend(compiled.map(|check| Filter { source: source(&check), check }));
         }
         filters
+    }
+
+    /// The list `reply` at `path`.
+    pub(super) fn matchers(&mut self, checks: &[plan::Check], path: &Path) -> Vec<Assertion> {
+        let mut matchers = Vec::new();
+        for (index, check) in checks.iter().enumerate() {
+            let path = path.index(index);
+            self.refuse_filter_forms(&leaves(check, &path));
+            let compiled = self.of_message(check, &path);
+            matchers.extend(compiled.map(|check| Assertion { source: source(&check), check }));
+        }
+        matchers
+    }
+
+    /// A check that looks at nothing but a message.
+    fn of_message(&mut self, check: &plan::Check, path: &Path) -> Option<Check> {
+        for leaf in leaves(check, path).iter().filter(|leaf| leaf.reach != Reach::Message) {
+            let title = format!("`{}` is no property of a message", leaf.name);
+            let problem = Problem::error(&leaf.path, title).at(At::Key);
+            self.note(problem.help("assert it, or look for what the message holds"));
+        }
+        self.check(check, path)
     }
 
     fn refuse_filter_forms(&mut self, leaves: &[Leaf]) {

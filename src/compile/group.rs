@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::compile::compiler::Compiler;
 use crate::compile::connections::Connections;
 use crate::compile::controller::{Ended, can_end};
+use crate::compile::reply::settle_readers;
 use crate::compile::scope::Scope;
 use crate::compile::secrets::add_constants;
 use crate::compile::warning::Warning;
@@ -115,7 +116,8 @@ impl Compiler<'_> {
             .unwrap_or(default_loops);
         let scope = self.inner_scope(scope, path, group.scoped());
         let mut connections = Connections::default();
-        let steps = self.steps(&group.steps, path, &scope, &mut connections);
+        let mut steps = self.steps(&group.steps, path, &scope, &mut connections);
+        settle_readers(&mut steps);
         self.connections(&connections);
         let threads = threads.map_or(1, |threads| threads.0);
         if let Some(warning) = Warning::all_at_once(threads, ramp_up) {

@@ -6,14 +6,14 @@ use crate::compile::compiler::{Compiler, UnnamedPayload};
 use crate::compile::connections::Connections;
 use crate::compile::payload::PayloadSettings;
 use crate::compile::reach::Reach;
+use crate::compile::reply::MatchingSettings;
 use crate::compile::scope::{ConnectingSettings, Scope, replace};
 use crate::compile::swallow::swallowing;
 use crate::compile::warning::Warning;
 use crate::plan::{self, At, Common, Path, Problem};
 use crate::program::{
-    ByteSize, Close, Expect, InboxLimits, LateReplies, Open, Payload, PingKind, PingPong,
-    RequestResponse, Sampler, SamplerKind, Setting, SingleRead, SingleWrite, Template, Unmatched,
-    WhenFull,
+    ByteSize, Close, Expect, InboxLimits, Open, Payload, PingKind, PingPong, RequestResponse,
+    Sampler, SamplerKind, Setting, SingleRead, SingleWrite, Template, WhenFull,
 };
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -229,13 +229,17 @@ impl Compiler<'_> {
             replace(&mut expect, self.setting(own, &place.path.key("expect")));
         }
         let expect = expect.unwrap_or(Setting::Fixed(Expect::Same));
-        Some(SamplerKind::RequestResponse(RequestResponse {
-            payload: payload?,
-            expect,
-            reply: None,
-            late_replies: Setting::Fixed(LateReplies::Skip),
-            unmatched: Setting::Fixed(Unmatched::Keep),
-        }))
+        let mut matching = place.scope.matching.clone();
+        let settings = MatchingSettings {
+            reply: own.reply.as_ref(),
+            correlate: own.correlate.as_ref(),
+            late_replies: own.late_replies.as_ref(),
+            unmatched: own.unmatched.as_ref(),
+        };
+        self.matching(&mut matching, settings, &place.path);
+        let matching = matching.resolve(true);
+        self.check_correlation(&matching, payload.as_ref(), &place.path);
+        Some(SamplerKind::RequestResponse(RequestResponse { payload: payload?, expect, matching }))
     }
 
     pub(super) fn single_write(
@@ -270,12 +274,23 @@ impl Compiler<'_> {
         if let Some(own) = &own.optional {
             replace(&mut optional, self.setting(own, &place.path.key("optional")));
         }
+        let mut matching = place.scope.matching.clone();
+        let settings = MatchingSettings {
+            reply: own.reply.as_ref(),
+            correlate: None,
+            late_replies: own.late_replies.as_ref(),
+            unmatched: own.unmatched.as_ref(),
+        };
+        self.matching(&mut matching, settings, &place.path);
+        let mut push_delay = place.scope.push_delay.clone();
+        if let Some(own) = &own.push_delay {
+            replace(&mut push_delay, self.push_delay(own, &place.path.key("push_delay")));
+        }
         SamplerKind::SingleRead(SingleRead {
             expect: expect.unwrap_or(Setting::Fixed(Expect::Any)),
             optional: optional.unwrap_or(Setting::Fixed(false)),
-            reply: None,
-            late_replies: Setting::Fixed(LateReplies::Skip),
-            unmatched: Setting::Fixed(Unmatched::Keep),
+            push_delay,
+            matching: matching.resolve(false),
         })
     }
 

@@ -10,12 +10,13 @@ use crate::compile::assertion::Reaching;
 use crate::compile::check::received_status;
 use crate::compile::compiler::Compiler;
 use crate::compile::extractor::ReachingExtractor;
+use crate::compile::reply::{MatchingSettings, ScopedMatching};
 use crate::plan::{
     self, Count, Defaults, Entries, Inbox, List, Path, Removable, Scoped, Text, Time,
 };
 use crate::program::{
-    BadValue, ByteSize, Expect, Filter, Header, OnError, PingKind, Setting, Template, VariableId,
-    WhenFull,
+    BadValue, ByteSize, Expect, Filter, Header, OnError, PingKind, PushDelay, Setting, Template,
+    VariableId, WhenFull,
 };
 
 /// The settings that hold at one point of the plan.
@@ -27,6 +28,8 @@ pub(super) struct Scope {
     pub(super) write_timeout: Option<Setting<Duration>>,
     pub(super) expect: Option<Setting<Expect>>,
     pub(super) optional: Option<Setting<bool>>,
+    pub(super) push_delay: Option<PushDelay>,
+    pub(super) matching: ScopedMatching,
     pub(super) payload: Option<Template>,
     pub(super) kind: Option<Setting<PingKind>>,
     pub(super) status: Option<Setting<u16>>,
@@ -72,6 +75,8 @@ impl Default for Scope {
             write_timeout: None,
             expect: None,
             optional: None,
+            push_delay: None,
+            matching: ScopedMatching::default(),
             payload: None,
             kind: None,
             status: None,
@@ -151,6 +156,7 @@ impl Compiler<'_> {
             write_timeout: timeout,
             expect: setting,
             optional: setting,
+            push_delay: push_delay,
             payload: ping_payload,
             kind: setting,
             status: sent_status,
@@ -160,6 +166,13 @@ impl Compiler<'_> {
             let statuses = self.expected_statuses(statuses, &path.key("expect_status"));
             scope.expect_status = Some(statuses);
         }
+        let matching = MatchingSettings {
+            reply: d.reply.as_ref(),
+            correlate: d.correlate.as_ref(),
+            late_replies: d.late_replies.as_ref(),
+            unmatched: d.unmatched.as_ref(),
+        };
+        self.matching(&mut scope.matching, matching, path);
         self.lists(scope, &d.assert.0, &d.extract.0, &d.filters.0, path);
         if let Some(on_error) = &d.on_error {
             scope.on_error = self.fixed(on_error, &path.key("on_error")).unwrap_or(scope.on_error);

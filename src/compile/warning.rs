@@ -25,6 +25,8 @@ pub(super) enum Warning {
     Swallowed { kind: &'static str, filter: String },
     /// A message ends in a newline that nobody sees.
     TrailingNewline,
+    /// All requests of a step hold the same value to know their replies by.
+    SameCorrelation { correlate: String },
 }
 
 impl Warning {
@@ -49,6 +51,9 @@ impl Warning {
                 format!("the filter `{filter}` discards what `{kind}` waits for")
             }
             Self::TrailingNewline => "the message ends in a newline".to_owned(),
+            Self::SameCorrelation { correlate } => {
+                format!("`correlate: {correlate}` is the same in all requests of this step")
+            }
         }
     }
 
@@ -72,6 +77,10 @@ impl Warning {
             }
             Self::Swallowed { .. } => {
                 "it will time out; make the filter narrower, or give it to other steps only"
+                    .to_owned()
+            }
+            Self::SameCorrelation { .. } => {
+                "give each request a value of its own, such as `${__UUID}` or `${__counter}`"
                     .to_owned()
             }
             Self::TrailingNewline => "write `|-` or `>-` to send it without".to_owned(),

@@ -20,8 +20,8 @@ pub(crate) fn first_failure(
         return None;
     }
     let head = outcome.head.as_deref().unwrap_or_default();
-    let took = outcome.end.saturating_duration_since(outcome.start);
-    let subject = Subject::sample(outcome.message.as_ref(), took, outcome.code, head);
+    let message = outcome.message.as_ref();
+    let subject = Subject::sample(message, outcome.elapsed(), outcome.code, head);
     assertions.iter().find_map(|assertion| match check::ready(scope, &assertion.check) {
         Err(failure) => Some(failure),
         Ok(ready) if subject.holds(&ready) => None,

@@ -76,6 +76,25 @@ pub(crate) enum Late {
     OfForgotten,
 }
 
+/// Payloads of pings that went unanswered. A peer may answer only the newest of several pings (RFC
+/// 6455 5.5.3), so pongs cannot be counted off: a ping with such a payload is out of sync.
+#[derive(Debug, Default)]
+pub(crate) struct UnansweredPings(Vec<Box<[u8]>>);
+
+impl UnansweredPings {
+    pub(crate) fn contains(&self, payload: &[u8]) -> bool {
+        self.0.iter().any(|one| **one == *payload)
+    }
+
+    /// Remembers one more; the oldest goes if there are too many.
+    pub(crate) fn remember(&mut self, payload: &[u8]) {
+        if self.0.len() >= MAX_REMEMBERED {
+            self.0.remove(0);
+        }
+        self.0.push(payload.into());
+    }
+}
+
 impl<'p> Attribution<'p> {
     /// Whether a sampler of this class cannot tell late replies from its own.
     pub(crate) fn is_ambiguous(&self, key: &str) -> bool {

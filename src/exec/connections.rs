@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio::task::spawn_local;
 
-use crate::exec::attribution::{Attribution, Late};
+use crate::exec::attribution::{Attribution, Late, UnansweredPings};
 use crate::exec::outcome::Failure;
 use crate::exec::stop::Level;
 use crate::exec::timer::Timer;
@@ -29,6 +29,10 @@ pub(crate) struct Slot<'p> {
     loss: Option<Met>,
     /// Whether a sampler has exchanged something over it.
     pub(crate) exchanged: bool,
+    /// Payloads of pings whose pongs could pass for others'.
+    pub(crate) unanswered_pings: UnansweredPings,
+    /// Whether we have sent a close that no sampler waits for.
+    closing: bool,
     /// Requests that went unanswered, whose late replies could pass for others'.
     pub(crate) attribution: Option<Box<Attribution<'p>>>,
 }
@@ -105,12 +109,13 @@ impl<'p> Connections<'p> {
         let Self { worker, slots, .. } = self;
         let mut buffer = worker.read_buffer.borrow_mut();
         for (index, slot) in slots.iter_mut().enumerate() {
-            let Slot { connection: Some(connection), loss: loss @ None, attribution, .. } = slot
-            else {
+            let Slot { closing, attribution, .. } = slot;
+            let (Some(connection), loss @ None) = (&mut slot.connection, &mut slot.loss) else {
                 continue;
             };
             let observer: &mut dyn Observer = match &mut target {
                 Some((SlotId(target), observer)) if *target == index => *observer,
+                _ if *closing => &mut Discard,
                 _ => &mut KeepAll,
             };
             match attribution {
@@ -180,6 +185,8 @@ impl<'p> Connections<'p> {
             }
         }
         slot.connection = None;
+        slot.closing = false;
+        slot.unanswered_pings = UnansweredPings::default();
         if let Some(attribution) = slot.attribution.take() {
             attribution.labels().for_each(|label| worker.note(&Note::Unanswered { label }));
         }
@@ -202,6 +209,12 @@ impl Slot<'_> {
             }
             None => Failure::plain(Code::Disconnected, "the connection is gone"),
         }
+    }
+
+    /// Only the peer's close is of interest from here on: what it still sends is read and dropped, so
+    /// that a full inbox does not keep the close away.
+    pub(crate) fn begin_closing(&mut self) {
+        self.closing = true;
     }
 
     /// No sampler waits for a message any more.
@@ -234,6 +247,22 @@ impl Slot<'_> {
     pub(crate) fn is_open(&self) -> bool {
         self.connection.is_some() && self.loss.is_none()
     }
+}
+
+/// The observer of a connection that is being closed.
+#[derive(Debug)]
+struct Discard;
+
+impl Observer for Discard {
+    fn is_waiting(&self) -> bool {
+        true
+    }
+
+    fn message(&mut self, _: Message) -> Option<Message> {
+        None
+    }
+
+    fn control(&mut self, _: &Frame, _: Instant) {}
 }
 
 /// The observer of a connection with unanswered requests: late replies go no further.

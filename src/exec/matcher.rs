@@ -29,7 +29,7 @@ impl<'p> Matcher<'p> {
     ) -> Result<Rc<Self>, Failure> {
         let matcher = match reply {
             Reply::Checks(checks) => {
-                let ready = checks.iter().map(|check| check::ready(scope, check));
+                let ready = checks.iter().map(|one| check::ready(scope, &one.check));
                 Self { checks: ready.collect::<Result<_, Failure>>()?, unique: false }
             }
             Reply::Correlate(correlate) => {

@@ -41,6 +41,8 @@ impl Failure {
 pub(crate) struct Outcome {
     pub(crate) start: Instant,
     pub(crate) end: Instant,
+    /// Time between the two that is not the server's.
+    pub(crate) idle: Duration,
     /// Until connected, or until connecting failed.
     pub(crate) connect: Duration,
     /// When the first byte of the awaited message was read.
@@ -69,6 +71,7 @@ impl Outcome {
         Self {
             start,
             end: start,
+            idle: Duration::ZERO,
             connect: Duration::ZERO,
             first_byte: None,
             code: Code::OK,
@@ -84,11 +87,15 @@ impl Outcome {
         }
     }
 
-    /// Until the first byte of the awaited message, if there was one; never beyond the end.
+    /// End minus start minus idle time.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.end.saturating_duration_since(self.start).saturating_sub(self.idle)
+    }
+
+    /// Until the first byte of the awaited message, if there was one; never beyond `elapsed`.
     pub(crate) fn latency(&self) -> Duration {
-        let elapsed = self.end.saturating_duration_since(self.start);
         self.first_byte.map_or(Duration::ZERO, |first| {
-            first.saturating_duration_since(self.start).min(elapsed)
+            first.saturating_duration_since(self.start).min(self.elapsed())
         })
     }
 
@@ -109,10 +116,15 @@ impl Outcome {
 
     /// The same, failed and noticed at `end`.
     pub(crate) fn failed(mut self, failure: Failure, end: Instant) -> Self {
-        self.code = failure.code;
-        self.failure = Some(failure);
+        self.fail(failure);
         self.end = end;
         self
+    }
+
+    /// Fails when it ended anyway.
+    pub(crate) fn fail(&mut self, failure: Failure) {
+        self.code = failure.code;
+        self.failure = Some(failure);
     }
 }
 
@@ -151,6 +163,7 @@ pub(crate) fn message_of(code: Code, opening: bool) -> &'static str {
         Code::UnexpectedType => "Unexpected message type",
         Code::NoConnection => "No connection",
         Code::NoMessage => "No message",
+        Code::BadMessage => "Bad message",
         Code::BadValue => "Bad value",
         Code::UndefinedVariable => "Undefined variable",
         Code::EmptyLoop => "Loop without samplers",

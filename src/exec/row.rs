@@ -24,7 +24,7 @@ pub(crate) struct Whose<'a> {
 /// Hands the row to the worker's sink.
 pub(crate) fn emit(worker: &Worker, whose: &Whose<'_>, outcome: &Outcome) {
     let (group_threads, all_threads) = worker.shared.active(whose.group);
-    let elapsed = outcome.end.saturating_duration_since(outcome.start);
+    let elapsed = outcome.elapsed();
     let failure = outcome.failure.as_ref();
     let fixed = message_of(outcome.code, whose.opening);
     // An assertion that failed leaves the code, and JMeter's dashboard then shows its text only if
@@ -43,7 +43,7 @@ pub(crate) fn emit(worker: &Worker, whose: &Whose<'_>, outcome: &Outcome) {
         elapsed,
         connect: outcome.connect,
         latency: outcome.latency(),
-        idle: Duration::ZERO,
+        idle: outcome.idle,
         code: outcome.code,
         message,
         failure_message: failure.map_or("", |failure| &failure.text),

@@ -95,9 +95,13 @@ fn ask() -> Step {
     let request = RequestResponse {
         payload,
         expect: Setting::Fixed(Expect::Same),
-        reply: None,
-        late_replies: Setting::Fixed(LateReplies::Skip),
-        unmatched: Setting::Fixed(Unmatched::Keep),
+        matching: Matching {
+            reply: None,
+            late_replies: Setting::Fixed(LateReplies::Skip),
+            unmatched: None,
+            varies: false,
+            others_read: false,
+        },
     };
     sampler("ask", SamplerKind::RequestResponse(request))
 }

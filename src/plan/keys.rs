@@ -13,7 +13,6 @@ const LATER_KEYS: &[&str] = &[
     "compression",
     "connect",
     "cookies",
-    "correlate",
     "data_sets",
     "exponential",
     "failed_pause",
@@ -22,14 +21,11 @@ const LATER_KEYS: &[&str] = &[
     "graceful_stop",
     "heartbeat",
     "if_open",
-    "late_replies",
     "max_threads",
     "origin",
     "pings",
     "poisson",
     "proxy",
-    "push_delay",
-    "reply",
     "send_base64",
     "send_file",
     "send_random",
@@ -42,7 +38,6 @@ const LATER_KEYS: &[&str] = &[
     "time_limit",
     "timers",
     "tls",
-    "unmatched",
 ];
 
 /// Steps that are specified but not built yet.
@@ -96,6 +91,7 @@ const HOMES: &[(&[&str], &str)] = &[
         "belongs in `defaults` or in a sampler",
     ),
     (&["times"], "belongs in `loop`"),
+    (&["correlate"], "belongs in `request_response`; give a reader a `reply` to look for"),
     (
         &["thread_groups", "variables", "secrets", "sample_variables"],
         "belongs at the top of the plan",
@@ -162,6 +158,10 @@ pub(crate) fn unknown_kind(what: &str, name: &str, known: &[&str]) -> ShapeError
     }
     match nearest(name, known.iter().copied()) {
         Some(similar) => error.help(format!("a similar {what} exists: `{similar}`")),
+        None if what == "check" => error.help(format!(
+            "write `contains: {name}` if that is what a message must hold; the checks are {}",
+            list(known)
+        )),
         None => error.help(format!("the {what}s are {}", list(known))),
     }
 }

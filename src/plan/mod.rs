@@ -40,12 +40,14 @@ pub use load::{Loaded, load};
 pub use path::{Path, Segment};
 pub use problem::Problem;
 pub use sampler::{
-    Close, Common, Defaults, Inbox, Open, PingPong, RequestResponse, SingleRead, SingleWrite,
+    Close, Common, Correlate, Defaults, Inbox, Open, PingPong, PushDelay, RequestResponse,
+    SingleRead, SingleWrite,
 };
 pub use schema::schema;
 pub use scoped::Scoped;
 pub use setting::{
-    Count, Entries, Flag, Kind, List, Number, Passes, Removable, Setting, Size, Text, Time, Word,
+    Count, Entries, Flag, Kind, List, Number, Passes, Removable, Setting, Size, Text, TextOr, Time,
+    Word,
 };
 pub use step::{Pause, Step};
 pub use thread_group::{Plan, ThreadGroup};

@@ -201,6 +201,18 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         self.visit_entries(None, visitor)
     }
 
+    /// What may be a text or something else: see [`TextOr`](crate::plan::TextOr).
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ShapeError> {
+        match &self.node.value {
+            Value::Scalar { .. } if !self.is_nothing() => self.visit_text(visitor),
+            _ => visitor.visit_newtype_struct(self),
+        }
+    }
+
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -239,7 +251,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
 
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char bytes byte_buf unit unit_struct
-        newtype_struct tuple tuple_struct identifier ignored_any
+        tuple tuple_struct identifier ignored_any
     }
 }
 

@@ -7,7 +7,7 @@ use crate::plan::assertion::Check;
 use crate::plan::extractor::Extractor;
 use crate::plan::json::Json;
 use crate::plan::setting::{
-    Count, Entries, Flag, List, Removable, Setting, Size, Text, Time, Word, given,
+    Count, Entries, Flag, List, Removable, Setting, Size, Text, TextOr, Time, Word, given,
 };
 
 /// What all samplers share, borrowed from one of them.
@@ -124,6 +124,16 @@ samplers! {
         send_hex: Setting<Text>,
         /// The type of the reply: `same`, `text`, `binary` or `any`.
         expect: Setting<Word>,
+        /// What the reply is like, so that it is told from other messages: all of these hold.
+        reply: List<Check>,
+        /// The reply holds the same value as the request: a JSONPath for both, or settings.
+        correlate: TextOr<Correlate>,
+        /// What happens after a request went unanswered, where its late reply could pass for the one
+        /// that is awaited: later samplers are skipped, the late reply is discarded, or accepted.
+        late_replies: Setting<Word>,
+        /// What becomes of messages that are not the reply: `keep` them for later readers, or `drop`
+        /// them.
+        unmatched: Setting<Word>,
     }
 
     /// Sends a message.
@@ -142,6 +152,16 @@ samplers! {
         expect: Setting<Word>,
         /// Whether it is fine if none arrives.
         optional: Setting<Flag>,
+        /// Measures how old the message is, by the time that the server wrote into it, instead of how
+        /// long it was waited for.
+        push_delay: PushDelay,
+        /// What the message is like; others are passed over.
+        reply: List<Check>,
+        /// What happens after a request went unanswered, where its late reply could pass for this
+        /// message.
+        late_replies: Setting<Word>,
+        /// What becomes of messages that are passed over.
+        unmatched: Setting<Word>,
     }
 
     /// Sends a ping and waits for its pong.
@@ -161,6 +181,40 @@ samplers! {
         /// The statuses of the peer's answer that pass.
         expect_status: List<Setting<Count>>,
     }
+}
+
+/// `push_delay`: where the message tells when it was sent, by a path or a pattern.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PushDelay {
+    /// A JSONPath (RFC 9535) to the time in the message.
+    #[serde(default, deserialize_with = "given")]
+    pub sent_at: Option<Setting<Text>>,
+    /// A regular expression, instead of `sent_at`: its first group is the time, or all of it.
+    #[serde(default, deserialize_with = "given")]
+    pub regex: Option<Setting<Text>>,
+    /// How the time is written: `s`, `ms`, `us` or `ns` since 1970, or `rfc3339`.
+    #[serde(default, deserialize_with = "given")]
+    pub unit: Option<Setting<Word>>,
+    /// An older message fails the sample.
+    #[serde(default, deserialize_with = "given")]
+    pub at_most: Option<Setting<Time>>,
+}
+
+/// `correlate`: where the value stands that a request and its reply have in common; in JSON, or by a
+/// regular expression.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Correlate {
+    /// A JSONPath (RFC 9535) into the request.
+    #[serde(default, deserialize_with = "given")]
+    pub request: Option<Setting<Text>>,
+    /// A JSONPath into the reply, where it is another than that of the request.
+    #[serde(default, deserialize_with = "given")]
+    pub reply: Option<Setting<Text>>,
+    /// A regular expression for both: what its first group matches, or all of it.
+    #[serde(default, deserialize_with = "given")]
+    pub regex: Option<Setting<Text>>,
 }
 
 /// `inbox`: bounds of what a connection keeps for later readers.
@@ -215,6 +269,21 @@ pub struct Defaults {
     /// See [`SingleRead`].
     #[serde(default, deserialize_with = "given")]
     pub optional: Option<Setting<Flag>>,
+    /// See [`RequestResponse`] and [`SingleRead`].
+    #[serde(default, deserialize_with = "given")]
+    pub reply: Option<List<Check>>,
+    /// See [`RequestResponse`].
+    #[serde(default, deserialize_with = "given")]
+    pub correlate: Option<TextOr<Correlate>>,
+    /// See [`RequestResponse`] and [`SingleRead`].
+    #[serde(default, deserialize_with = "given")]
+    pub late_replies: Option<Setting<Word>>,
+    /// See [`RequestResponse`] and [`SingleRead`].
+    #[serde(default, deserialize_with = "given")]
+    pub unmatched: Option<Setting<Word>>,
+    /// See [`SingleRead`].
+    #[serde(default, deserialize_with = "given")]
+    pub push_delay: Option<PushDelay>,
     /// See [`PingPong`].
     #[serde(default, deserialize_with = "given")]
     pub payload: Option<Setting<Text>>,

@@ -85,6 +85,42 @@ impl<K: Kind> Visitor<'_> for SettingVisitor<K> {
     }
 }
 
+/// A text in place of settings, or the settings.
+#[derive(Debug)]
+pub enum TextOr<T> {
+    /// The text.
+    Text(Setting<Text>),
+    /// The settings.
+    Settings(T),
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for TextOr<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_newtype_struct("TextOr", TextOrVisitor(PhantomData))
+    }
+}
+
+struct TextOrVisitor<T>(PhantomData<fn() -> T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for TextOrVisitor<T> {
+    type Value = TextOr<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text or settings (`key: value`)")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<TextOr<T>, E> {
+        SettingVisitor(PhantomData).visit_str(text).map(TextOr::Text)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(
+        self,
+        settings: D,
+    ) -> Result<TextOr<T>, D::Error> {
+        T::deserialize(settings).map(TextOr::Settings)
+    }
+}
+
 /// An entry of a map that merges with an outer one.
 #[derive(Debug)]
 pub enum Removable<T> {

@@ -163,6 +163,22 @@ impl Controller {
         }
     }
 
+    /// The same, to be changed.
+    pub fn parts_mut(&mut self) -> Vec<&mut [Step]> {
+        match self {
+            Self::Loop(own) => vec![&mut own.steps],
+            Self::While(own) => vec![&mut own.steps],
+            Self::ForEach(own) => vec![&mut own.steps],
+            Self::RunFor(own) => vec![&mut own.steps],
+            Self::If(own) => vec![&mut own.then, &mut own.otherwise],
+            Self::Once(own) => vec![&mut own.steps],
+            Self::Random(choices) => choices.iter_mut().map(Vec::as_mut_slice).collect(),
+            Self::Interleave(own) => own.choices.iter_mut().map(Vec::as_mut_slice).collect(),
+            Self::Chance(own) => vec![&mut own.steps],
+            Self::Transaction(own) => vec![&mut own.steps],
+        }
+    }
+
     /// Whether it does its steps again and again, so that `break` and `next_pass` act on it.
     pub fn is_loop(&self) -> bool {
         matches!(self, Self::Loop(_) | Self::While(_) | Self::ForEach(_) | Self::RunFor(_))

@@ -35,6 +35,8 @@ fn nibble(digit: u8) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -49,6 +51,35 @@ mod tests {
     fn anything_else_is_refused() {
         for text in ["abc", "0x", "zz", "-1", "+f", "c a", "é0"] {
             assert!(hex_bytes(text).is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_survive_every_notation(
+            words in prop::collection::vec(
+                (prop::collection::vec(any::<u8>(), 1..5), any::<bool>(), any::<bool>(), "[ \t\n]{1,3}"),
+                0..10,
+            ),
+        ) {
+            let mut text = String::new();
+            for (bytes, prefixed, upper, blanks) in &words {
+                let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                let digits = digits.concat();
+                text.push_str(if *prefixed { "0x" } else { "" });
+                text.push_str(&if *upper { digits.to_uppercase() } else { digits });
+                text.push_str(blanks);
+            }
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.0.clone()).collect();
+            prop_assert_eq!(hex_bytes(&text), Ok(bytes));
+        }
+
+        #[test]
+        fn any_text_is_bytes_or_refused(text in prop_oneof![".*", "[0-9a-fA-FxX é]{0,12}"]) {
+            if let Ok(bytes) = hex_bytes(&text) {
+                let digits = text.replace("0x", "").split_ascii_whitespace().collect::<String>();
+                prop_assert_eq!(bytes.len() * 2, digits.len(), "{:?}", text);
+            }
         }
     }
 }

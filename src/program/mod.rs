@@ -11,6 +11,7 @@ mod extractor;
 mod hex;
 mod json_template;
 mod pause;
+mod push_delay;
 mod reply;
 mod sampler;
 mod secrets;
@@ -34,7 +35,8 @@ pub use extractor::{Extractor, ExtractorKind, Families, Member, Piece, Which};
 pub use hex::hex_bytes;
 pub use json_template::JsonPart;
 pub use pause::Pause;
-pub use reply::{Correlate, LateReplies, Reply, Unmatched};
+pub use push_delay::{PushDelay, SentAt, TimeUnit};
+pub use reply::{Correlate, LateReplies, Matching, Reply, Unmatched};
 pub use sampler::{
     Close, Expect, Header, InboxLimits, OnError, Open, Payload, PingKind, PingPong,
     RequestResponse, Sampler, SamplerKind, SingleRead, SingleWrite, WhenFull,

@@ -2,15 +2,30 @@
 
 use regex::Regex;
 
-use crate::program::{Check, JsonPath};
+use crate::program::{Assertion, JsonPath, Setting};
 
 /// `reply` or `correlate`: which message is a sampler's own.
 #[derive(Debug, Clone)]
 pub enum Reply {
     /// `reply`: one for which all of these hold.
-    Checks(Vec<Check>),
+    Checks(Vec<Assertion>),
     /// `correlate`: one that holds the same value as the request.
     Correlate(Correlate),
+}
+
+/// How a sampler that waits for a message knows it.
+#[derive(Debug)]
+pub struct Matching {
+    /// `None` for the next message.
+    pub reply: Option<Reply>,
+    /// What happens where a late reply could pass for the message.
+    pub late_replies: Setting<LateReplies>,
+    /// What becomes of messages that are passed over; `None` lets `others_read` decide.
+    pub unmatched: Option<Setting<Unmatched>>,
+    /// Whether what `reply` looks for can differ from execution to execution.
+    pub varies: bool,
+    /// Whether another step of the group could read from the same connection.
+    pub others_read: bool,
 }
 
 /// `correlate`: where the value stands that a request and its reply have in common.

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use crate::program::{
-    Assertion, ByteSize, Extractor, Filter, LateReplies, Reply, Setting, Template, Unmatched,
-    VariableId,
+    Assertion, ByteSize, Extractor, Filter, Matching, PushDelay, Setting, Template, VariableId,
 };
 
 /// One sampler: what all kinds share, and its kind.
@@ -32,6 +31,17 @@ pub struct Sampler {
     pub filters: Vec<Filter>,
     /// What it does.
     pub kind: SamplerKind,
+}
+
+impl Sampler {
+    /// How it knows the message that it waits for, if it waits for one.
+    pub fn matching_mut(&mut self) -> Option<&mut Matching> {
+        match &mut self.kind {
+            SamplerKind::RequestResponse(request) => Some(&mut request.matching),
+            SamplerKind::SingleRead(read) => Some(&mut read.matching),
+            _ => None,
+        }
+    }
 }
 
 /// What a sampler does.
@@ -121,12 +131,8 @@ pub struct RequestResponse {
     pub payload: Payload,
     /// What the reply must be.
     pub expect: Setting<Expect>,
-    /// Which message is the reply; `None` for the next one.
-    pub reply: Option<Reply>,
-    /// What happens where a late reply could pass for a fresh one.
-    pub late_replies: Setting<LateReplies>,
-    /// What becomes of messages that are not the reply.
-    pub unmatched: Setting<Unmatched>,
+    /// Which message is the reply.
+    pub matching: Matching,
 }
 
 /// `single_write`.
@@ -143,12 +149,10 @@ pub struct SingleRead {
     pub expect: Setting<Expect>,
     /// Whether nothing is fine too.
     pub optional: Setting<bool>,
-    /// Which message is read; `None` for the next one.
-    pub reply: Option<Reply>,
-    /// What happens where a late reply could pass for what is read.
-    pub late_replies: Setting<LateReplies>,
-    /// What becomes of messages that are passed over.
-    pub unmatched: Setting<Unmatched>,
+    /// Measures how old the message is instead of how long it was waited for.
+    pub push_delay: Option<PushDelay>,
+    /// Which message is read.
+    pub matching: Matching,
 }
 
 /// `ping_pong`.

@@ -4,7 +4,9 @@
 
 use std::time::Duration;
 
-use crate::program::{Expect, LateReplies, MessageType, PingKind, Template, Times, Unmatched};
+use crate::program::{
+    Expect, LateReplies, MessageType, PingKind, Template, TimeUnit, Times, Unmatched,
+};
 
 /// A value of a step: fixed, or text with `${…}` that is evaluated at each execution.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,6 +59,9 @@ const TIME_UNITS: [(&str, u64); 5] = [
     ("h", 3_600_000_000_000),
 ];
 
+/// Far beyond any run, and no sum of a few such durations overflows a clock.
+const LONGEST: Duration = Duration::from_hours(100 * 8_766);
+
 /// `250us`, `250ms`, `2s`, `1m30s`, `1.5h`; `0` alone is zero, any other bare number is refused.
 impl FromText for Duration {
     fn from_text(text: &str) -> Result<Self, BadValue> {
@@ -90,6 +95,9 @@ impl FromText for Duration {
             let seconds = number * (nanoseconds as f64 / 1e9);
             let part = Self::try_from_secs_f64(seconds).map_err(|_| bad())?;
             total = total.checked_add(part).ok_or_else(bad)?;
+        }
+        if total > LONGEST {
+            return Err(BadValue::new(format!("`{text}` is longer than 100 years")));
         }
         if total.is_zero() && text.is_empty() { Err(bad()) } else { Ok(total) }
     }
@@ -196,6 +204,21 @@ impl FromText for Expect {
     }
 }
 
+impl FromText for TimeUnit {
+    fn from_text(text: &str) -> Result<Self, BadValue> {
+        word(
+            text,
+            &[
+                ("s", Self::Seconds),
+                ("ms", Self::Milliseconds),
+                ("us", Self::Microseconds),
+                ("ns", Self::Nanoseconds),
+                ("rfc3339", Self::Rfc3339),
+            ],
+        )
+    }
+}
+
 impl FromText for LateReplies {
     fn from_text(text: &str) -> Result<Self, BadValue> {
         word(text, &[("skip", Self::Skip), ("discard", Self::Discard), ("accept", Self::Accept)])
@@ -279,7 +302,7 @@ mod tests {
     fn a_bare_number_is_refused_with_both_readings() {
         let error = Duration::from_text("500").unwrap_err();
         assert_eq!(error.help.as_deref(), Some("write `500ms` or `500s`"));
-        for text in ["", "5x", "s", "1.2.3s", "-1s", "99999999999999999999h"] {
+        for text in ["", "5x", "s", "1.2.3s", "-1s", "99999999999999999999h", "876601h"] {
             assert!(Duration::from_text(text).is_err(), "{text}");
         }
     }

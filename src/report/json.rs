@@ -113,6 +113,8 @@ struct Label {
     late_times: Option<Figures>,
     /// Messages that fitted no matcher and that no step could read.
     unmatched: u64,
+    /// Messages whose server claims to have sent them after they arrived.
+    clock_skew: u64,
     early: u64,
     unanswered: u64,
     /// Messages that filters discarded.
@@ -254,6 +256,7 @@ fn label(label: &LabelStats) -> Label {
         late: label.late(),
         late_times: label.late.as_deref().map(figures),
         unmatched: label.unmatched,
+        clock_skew: label.clock_skew,
         early: label.early,
         unanswered: label.unanswered,
         filtered: label.filtered.iter().map(|(_, count)| count).sum(),

@@ -202,11 +202,16 @@ fn skipped(out: &mut String, stats: &Stats) {
 fn asides(out: &mut String, stats: &Stats) {
     let sum = |figure: fn(&LabelStats) -> u64| stats.labels().map(|(_, label)| figure(label)).sum();
     late(out, stats);
-    let figures: [(&str, u64, &str); 5] = [
+    let figures: [(&str, u64, &str); 6] = [
         (
             "early",
             sum(|label| label.early),
             "messages came before their request was sent, and were not taken for replies",
+        ),
+        (
+            "clock skew",
+            sum(|label| label.clock_skew),
+            "messages were sent after they arrived, says the server: its clock differs from ours",
         ),
         ("unanswered", sum(|label| label.unanswered), "requests got no reply"),
         (

@@ -51,6 +51,8 @@ codes! {
     NoConnection = "NO_CONNECTION",
     /// An optional read found nothing: a success.
     NoMessage = "NO_MESSAGE",
+    /// A message did not hold what it should tell.
+    BadMessage = "BAD_MESSAGE",
     /// A template gave a value of the wrong type.
     BadValue = "BAD_VALUE",
     /// A variable had no value.

@@ -76,6 +76,11 @@ pub enum Note<'a> {
         /// How many.
         count: u64,
     },
+    /// A message that was sent before it could have been: the clocks of server and client differ.
+    ClockSkew {
+        /// The label of the sampler that read it.
+        label: &'a str,
+    },
     /// A request whose reply never came.
     Unanswered {
         /// The request's label.

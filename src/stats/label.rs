@@ -43,6 +43,8 @@ pub struct LabelStats {
     pub late: Option<Box<Times>>,
     /// Messages that fitted no matcher and that no step could read.
     pub unmatched: u64,
+    /// Messages whose server claims to have sent them after they arrived.
+    pub clock_skew: u64,
     /// Messages that arrived before their request was written.
     pub early: u64,
     /// Requests whose reply did not come.
@@ -99,6 +101,7 @@ impl LabelStats {
             self.late.get_or_insert_default().merge(late);
         }
         self.unmatched += other.unmatched;
+        self.clock_skew += other.clock_skew;
         self.early += other.early;
         self.unanswered += other.unanswered;
         self.cut += other.cut;

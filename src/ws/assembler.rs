@@ -67,6 +67,11 @@ impl Assembler {
         Self { max_size, unfinished: None }
     }
 
+    /// Memory held for an unfinished message's payload, in bytes: at most twice what has arrived.
+    pub fn reserved(&self) -> usize {
+        self.unfinished.as_ref().map_or(0, |message| message.payload.capacity())
+    }
+
     /// Whether part of a message is there.
     pub fn is_inside_a_message(&self) -> bool {
         self.unfinished.is_some()

@@ -51,6 +51,8 @@ pub fn may_be_sent(code: u16) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -75,5 +77,34 @@ mod tests {
     fn a_long_reason_is_cut_between_characters() {
         let close = CloseFrame { code: 1000, reason: "é".repeat(100) };
         assert_eq!(close.payload().len(), 2 + 122);
+    }
+
+    proptest! {
+        #[test]
+        fn any_payload_is_read_as_written_or_the_rule_it_breaks_is_named(
+            code in prop_oneof![any::<u16>(), 990_u16..1_020, 2_990_u16..3_010],
+            reason in prop_oneof![
+                prop::collection::vec(any::<u8>(), 0..200),
+                "[a-zé€😀]{0,40}".prop_map(String::into_bytes),
+            ],
+            length in 0_usize..400,
+        ) {
+            let mut payload = [&code.to_be_bytes(), reason.as_slice()].concat();
+            payload.truncate(length);
+            match CloseFrame::parse(&payload) {
+                Ok(close) if payload.len() <= 2 + MAX_REASON => {
+                    prop_assert_eq!(close.payload(), payload);
+                }
+                Ok(close) => prop_assert_eq!(close.reason.as_bytes(), &payload[2..]),
+                Err(Violation::ShortClose) => prop_assert_eq!(payload.len(), 1),
+                Err(Violation::BadCloseCode(bad)) => {
+                    prop_assert!(bad == code && !may_be_sent(code));
+                }
+                Err(Violation::ReasonNotUtf8) => {
+                    prop_assert!(std::str::from_utf8(&payload[2..]).is_err());
+                }
+                Err(other) => prop_assert!(false, "{other}"),
+            }
+        }
     }
 }

@@ -5,9 +5,10 @@
 //! thread whenever that thread waits. Loss is a value that stays until someone asks.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -27,6 +28,10 @@ const READ_BUDGET: usize = 64 * 1024;
 /// Pongs wait for the kernel up to this many bytes; beyond, only the newest ping is answered, as
 /// RFC 6455 5.5.3 allows, so that a peer that never reads cannot fill our memory.
 const MAX_UNSENT_PONGS: usize = 4 * 1024;
+
+/// For so long a socket that was read empty counts as empty unasked. In a closed loop the next request
+/// follows sooner, and asking would cost it a system call.
+const STAYS_EMPTY: Duration = Duration::from_micros(10);
 
 /// What a peer is told when its messages overflow an inbox that must not overflow.
 const POLICY_VIOLATION: u16 = 1008;
@@ -94,8 +99,10 @@ pub struct Connection {
     close_sent: bool,
     /// Bytes read so far.
     received: u64,
-    /// Whether the last pump left nothing in the socket.
+    /// Whether the last pump left nothing in the socket, as far as the runtime knew.
     caught_up: bool,
+    /// When the last read took all that was in the socket.
+    emptied: Option<Instant>,
     /// Why nothing can be written any more. What the peer wrote before is still read: it may be the
     /// close frame that explains it.
     write_error: Option<String>,
@@ -123,6 +130,7 @@ impl Connection {
             close_sent: false,
             received: 0,
             caught_up: false,
+            emptied: None,
             write_error: None,
             loss: None,
         }
@@ -143,10 +151,27 @@ impl Connection {
         self.unsent.is_empty() && self.write_error.is_none()
     }
 
-    /// Whether everything that was in the socket before the last pump has been read. After a read
-    /// budget, or where a full inbox holds the reading back, more may be there.
-    pub fn is_caught_up(&self) -> bool {
-        self.caught_up
+    /// Whether everything that has come by `now`, which is the present, has been read. After a read
+    /// budget, or where a full inbox holds the reading back, more may be there. So it may while the
+    /// thread was busy: the runtime learns of arrivals only between turns, so the kernel is asked.
+    pub fn is_caught_up(&mut self, now: Instant) -> bool {
+        let read_just_now = |at: Instant| now.saturating_duration_since(at) < STAYS_EMPTY;
+        self.caught_up && (self.emptied.is_some_and(read_just_now) || !self.has_unread())
+    }
+
+    /// Whether there is something in the socket, if only its end. An error ends the connection here,
+    /// since the kernel tells it once; the next pump shows it.
+    fn has_unread(&mut self) -> bool {
+        let Some(stream) = &self.stream else { return false };
+        let mut byte = [MaybeUninit::uninit()];
+        match SockRef::from(stream).peek(&mut byte) {
+            Ok(_) => true,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => false,
+            Err(error) => {
+                self.disconnect(&error.to_string());
+                true
+            }
+        }
     }
 
     /// Bytes read since the upgrade.
@@ -212,14 +237,24 @@ impl Connection {
                 Ok(length) => {
                     budget -= length;
                     self.received += length as u64;
-                    self.receive(&buffer[..length], clock::now(), observer);
+                    let now = clock::now();
+                    self.emptied = (length < room).then_some(now);
+                    self.receive(&buffer[..length], now, observer);
                 }
                 Err(error) => self.disconnect(&error.to_string()),
             }
             self.poll_flush(context);
         }
-        if let (None, true, Some(error)) = (&self.loss, budget > 0, &self.write_error) {
-            self.disconnect(&error.clone());
+        self.notice_write_error();
+    }
+
+    /// A connection that cannot be written is lost once all that the peer wrote before is read: also
+    /// what a full inbox has held back so far, and what the runtime has not seen yet.
+    fn notice_write_error(&mut self) {
+        if self.loss.is_none() && self.write_error.is_some() && self.caught_up && !self.has_unread()
+        {
+            let how = self.write_error.take().unwrap_or_default();
+            self.disconnect(&how);
         }
     }
 

@@ -5,21 +5,21 @@ use tungstenite::handshake::client::{generate_key, generate_request};
 use tungstenite::handshake::derive_accept_key;
 
 /// An answer's head may be this long, in bytes.
-pub(crate) const MAX_RESPONSE: usize = 64 * 1024;
+pub const MAX_RESPONSE: usize = 64 * 1024;
 const MAX_HEADERS: usize = 128;
 
 /// An upgrade request, ready to send.
 #[derive(Debug)]
-pub(crate) struct UpgradeRequest {
+pub struct UpgradeRequest {
     /// What goes on the wire.
-    pub(crate) bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
     /// What `Sec-WebSocket-Accept` must be.
-    accept: String,
+    pub accept: String,
 }
 
 /// What the answer to an upgrade request is.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub enum Answer {
     /// More bytes are needed.
     Incomplete,
     /// Accepted; frames follow after `length` bytes.
@@ -46,7 +46,7 @@ pub(crate) enum Answer {
 impl UpgradeRequest {
     /// A request for `uri` with further `headers` as written and in order. Their names must be
     /// valid and their values without CR and LF.
-    pub(crate) fn new(uri: &Uri, headers: &[(String, String)]) -> Result<Self, String> {
+    pub fn new(uri: &Uri, headers: &[(String, String)]) -> Result<Self, String> {
         let key = generate_key();
         let host = match uri.port_u16() {
             None | Some(80) => uri.host().unwrap_or_default().to_owned(),
@@ -73,13 +73,14 @@ impl UpgradeRequest {
         Ok(Self { bytes, accept: derive_accept_key(key.as_bytes()) })
     }
 
-    /// Judges what has been received so far.
-    pub(crate) fn judge(&self, received: &[u8]) -> Answer {
+    /// Judges what has been received so far; the same whatever pieces it came in.
+    pub fn judge(&self, received: &[u8]) -> Answer {
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut response = httparse::Response::new(&mut headers);
-        match response.parse(received) {
+        let head = &received[..received.len().min(MAX_RESPONSE)];
+        match response.parse(head) {
             Err(error) => Answer::Invalid { what: format!("the answer is not HTTP: {error}") },
-            Ok(httparse::Status::Partial) if received.len() >= MAX_RESPONSE => {
+            Ok(httparse::Status::Partial) if head.len() == MAX_RESPONSE => {
                 Answer::Invalid { what: format!("the answer's head exceeds {MAX_RESPONSE} bytes") }
             }
             Ok(httparse::Status::Partial) => Answer::Incomplete,

@@ -21,7 +21,7 @@ pub use close::{CloseFrame, MAX_REASON, NO_STATUS, may_be_sent};
 pub use connect::{ConnectError, ConnectFailure, Connected, connect};
 pub use connection::{Connection, KeepAll, Limits, Loss, Observer, Remains};
 pub use decoder::{Decoder, Frame};
-pub use handshake::header_values;
+pub use handshake::{Answer, MAX_RESPONSE, UpgradeRequest, header_values};
 pub use inbox::{Fate, Full, Inbox, InboxBounds, Overflow};
 pub use linger::linger;
 pub use opcode::Opcode;

@@ -183,3 +183,17 @@ fn a_run_whose_summary_cannot_be_written_does_not_end_with_passed() {
     assert!(last.starts_with("BROKE OFF"), "{}", finished.stderr);
     assert!(finished.stderr.contains("summary.json"), "{}", finished.stderr);
 }
+
+#[test]
+fn a_duration_beyond_all_clocks_is_a_mistake_in_the_plan_and_no_crash_in_the_run() {
+    let server = target();
+    let url = format!("ws://{}/echo", server.address());
+    let run = |steps: &str| start(&Env::new(), &plan("", steps), &url).finish();
+    let finished = run("- open: {connect_timeout: 2600000000000000h}\n- close");
+    finished.expect_exit(2);
+    assert!(finished.stderr.contains("longer than 100 years"), "{}", finished.stderr);
+    let finished = run("- open\n- ping_pong: {read_timeout: '${__RandomString(16, 2)}h'}\n- close");
+    finished.expect_exit(1);
+    assert_eq!(finished.row("ping_pong").code, "BAD_VALUE");
+    run("- open\n- ping_pong: {read_timeout: 876000h}\n- close").expect_exit(0);
+}

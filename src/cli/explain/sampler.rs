@@ -6,7 +6,8 @@ use crate::cli::explain::Page;
 use crate::cli::explain::value::{HIDDEN, Shown, named};
 use crate::net::{Url, shown};
 use crate::program::{
-    Close, JsonPart, OnError, Open, Payload, PingPong, Sampler, SamplerKind, SingleRead, Template,
+    Close, Correlate, JsonPart, Matching, OnError, Open, Payload, PingPong, Reply, Sampler,
+    SamplerKind, SentAt, SingleRead, Template,
 };
 
 /// Bytes of a binary payload that are shown.
@@ -29,6 +30,7 @@ pub(super) fn sampler(page: &mut Page, sampler: &Sampler) {
             SamplerKind::RequestResponse(own) => {
                 payload(page, &own.payload);
                 page.entry("expect", &own.expect.shown());
+                matching(page, &own.matching);
             }
             SamplerKind::SingleWrite(own) => payload(page, &own.payload),
             SamplerKind::SingleRead(own) => single_read(page, own),
@@ -112,6 +114,43 @@ fn json(parts: &[JsonPart]) -> String {
 fn single_read(page: &mut Page, read: &SingleRead) {
     page.entry("expect", &read.expect.shown());
     page.entry("optional", &read.optional.shown());
+    if let Some(delay) = &read.push_delay {
+        let place = match &delay.sent_at {
+            SentAt::Json(path) => path.text.clone(),
+            SentAt::Regex(regex) => format!("regex {regex}"),
+        };
+        let limit = delay.at_most.as_ref();
+        let limit = limit.map_or(String::new(), |limit| format!(", at most {}", limit.shown()));
+        page.entry("push_delay", &format!("{place} in {}{limit}", delay.unit.shown()));
+    }
+    matching(page, &read.matching);
+}
+
+fn matching(page: &mut Page, matching: &Matching) {
+    match &matching.reply {
+        None => {}
+        Some(Reply::Checks(checks)) => {
+            for check in checks {
+                page.entry("reply", &check.source);
+            }
+        }
+        Some(Reply::Correlate(Correlate::Json { request, reply })) => {
+            let (request, reply) = (&request.text, &reply.text);
+            page.entry("correlate", &format!("{request} of the request, {reply} of the reply"));
+        }
+        Some(Reply::Correlate(Correlate::Regex(regex))) => {
+            page.entry("correlate", &format!("regex {}", regex.as_str()));
+        }
+    }
+    page.entry("late_replies", &matching.late_replies.shown());
+    if matching.reply.is_some() {
+        let unmatched = match &matching.unmatched {
+            Some(unmatched) => unmatched.shown(),
+            None if matching.others_read => "keep, for another step reads them".to_owned(),
+            None => "drop, for no other step reads them".to_owned(),
+        };
+        page.entry("unmatched", &unmatched);
+    }
 }
 
 fn ping_pong(page: &mut Page, ping: &PingPong) {

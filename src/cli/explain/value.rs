@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use crate::net::is_secret;
-use crate::program::{ByteSize, Expect, PingKind, Setting, Times, WhenFull};
+use crate::program::{
+    ByteSize, Expect, LateReplies, PingKind, Setting, TimeUnit, Times, Unmatched, WhenFull,
+};
 
 /// What stands in place of a secret.
 pub(super) const HIDDEN: &str = "***";
@@ -84,6 +86,16 @@ shown! {
     PingKind: |kind| match kind {
         PingKind::PingPong => "ping_pong",
         PingKind::Pong => "pong",
+    };
+    LateReplies: |policy| match policy {
+        LateReplies::Skip => "skip",
+        LateReplies::Discard => "discard",
+        LateReplies::Accept => "accept",
+    };
+    TimeUnit: |unit| unit.name();
+    Unmatched: |rule| match rule {
+        Unmatched::Keep => "keep",
+        Unmatched::Drop => "drop",
     };
     WhenFull: |rule| match rule {
         WhenFull::DropOldest => "drop_oldest",

@@ -152,6 +152,7 @@ async fn close_these(connections: &mut Connections<'_>, ids: &[SlotId]) {
             && let Some(connection) = &mut slot.connection
         {
             connection.send(Opcode::Close, &payload, &mut scratch);
+            slot.begin_closing();
             closing.push(id);
         }
     }

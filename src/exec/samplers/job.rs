@@ -12,7 +12,7 @@ use crate::exec::matcher::Matcher;
 use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::samplers::take::ReadOn;
 use crate::exec::wait::{AtEnd, Ended};
-use crate::program::{LateReplies, Reply, Sampler};
+use crate::program::{LateReplies, Matching, Reply, Sampler, Unmatched};
 use crate::sample::{Code, Note};
 use crate::ws::{Connection, Observer, Opcode};
 
@@ -95,6 +95,20 @@ impl<'a, 'p> Job<'a, 'p> {
         outcome.first_exchange = !std::mem::replace(&mut self.slot().exchanged, true);
     }
 
+    /// What happens to late replies, and to messages that are passed over.
+    pub(crate) fn policies(
+        &mut self,
+        matching: &Matching,
+    ) -> Result<(LateReplies, Unmatched), Failure> {
+        let late_replies = self.scope.value(&matching.late_replies)?;
+        let unmatched = match &matching.unmatched {
+            Some(unmatched) => self.scope.value(unmatched)?,
+            None if matching.others_read => Unmatched::Keep,
+            None => Unmatched::Drop,
+        };
+        Ok((late_replies, unmatched))
+    }
+
     /// The matcher of a sampler that sends `payload`, if it has one.
     pub(crate) fn matcher(
         &mut self,
@@ -156,15 +170,17 @@ impl<'a, 'p> Job<'a, 'p> {
     /// Reads what is in the socket already, so that it cannot pass for an answer to what is sent
     /// next. A peer that sends without end is followed only as far as the socket can have held.
     pub(crate) async fn catch_up(&mut self, at_most: Duration) {
-        let Some(connection) = &self.slot().connection else { return };
-        if connection.is_caught_up() {
+        let now = clock::now();
+        let Some(connection) = &mut self.slot().connection else { return };
+        if connection.is_caught_up(now) {
             return;
         }
         let enough = connection.received() + connection.receive_buffer() as u64;
-        let deadline = clock::now() + at_most;
+        let deadline = now + at_most;
         let is_enough = |slot: &mut Slot<'_>, _: &mut ReadOn| {
-            let caught_up = |one: &Connection| one.is_caught_up() || one.received() >= enough;
-            !slot.is_open() || slot.connection.as_deref().is_some_and(caught_up)
+            let caught_up =
+                |one: &mut Connection| one.received() >= enough || one.is_caught_up(clock::now());
+            !slot.is_open() || slot.connection.as_deref_mut().is_some_and(caught_up)
         };
         let id = self.id;
         // However it ended, sending is what comes next, and tells.

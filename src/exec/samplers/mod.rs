@@ -5,6 +5,7 @@ mod job;
 mod open;
 mod payload;
 mod ping_pong;
+mod push_delay;
 mod request_response;
 mod single_read;
 mod single_write;

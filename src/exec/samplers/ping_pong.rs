@@ -37,12 +37,17 @@ pub(crate) async fn run(
     if kind == PingKind::Pong {
         return Ok(job.send_only(Opcode::Pong, payload.as_bytes(), write_timeout).await);
     }
+    if job.slot().unanswered_pings.contains(payload.as_bytes()) {
+        return Ok(Execution::Skipped(Code::OutOfSync));
+    }
+    job.catch_up(write_timeout).await;
     let mut outcome = job.outcome();
     job.exchange(&mut outcome);
-    let mut pong = AwaitPong { payload: payload.as_bytes(), came: None };
+    let mut pong = AwaitPong { payload: payload.as_bytes(), since: outcome.start, came: None };
     let sent =
         job.send(&mut outcome, Opcode::Ping, payload.as_bytes(), &mut pong, write_timeout).await;
     if let Err(failure) = sent {
+        remember(job, spec, &payload);
         return Ok(Execution::Row(outcome.failed(failure, clock::now())));
     }
     let deadline = clock::now() + read_timeout;
@@ -56,14 +61,25 @@ pub(crate) async fn run(
         came.fill(&mut outcome);
         return Ok(Execution::Row(outcome));
     }
+    remember(job, spec, &payload);
     let end = clock::now();
     let failure = job.no_answer(ended, "no pong came within `read_timeout`", "");
     Ok(Execution::Row(outcome.failed(failure, end)))
 }
 
+/// The pong may still come, and pass for that of a ping with the same payload: one that the plan
+/// gives, for ours are unique.
+fn remember(job: &mut Job<'_, '_>, spec: &program::PingPong, payload: &str) {
+    if spec.payload.is_some() {
+        job.slot().unanswered_pings.remember(payload.as_bytes());
+    }
+}
+
 /// Waits for the pong with this payload; messages go to the inbox.
 struct AwaitPong<'p> {
     payload: &'p [u8],
+    /// A pong that began before this answers no ping that was sent then.
+    since: Instant,
     came: Option<Came>,
 }
 
@@ -78,7 +94,7 @@ impl Observer for AwaitPong<'_> {
 
     fn control(&mut self, frame: &Frame, arrived: Instant) {
         let fits = frame.opcode == Opcode::Pong && frame.payload == self.payload;
-        if self.came.is_none() && fits {
+        if self.came.is_none() && fits && frame.first_byte >= self.since {
             self.came = Some(Came::of(frame, arrived));
         }
     }

@@ -7,11 +7,11 @@ use crate::clock;
 use crate::exec::attribution::Request;
 use crate::exec::filter::Filters;
 use crate::exec::matcher::Matcher;
-use crate::exec::outcome::{Execution, Failure, Outcome};
+use crate::exec::outcome::{Execution, Failure};
 use crate::exec::samplers::job::Job;
 use crate::exec::samplers::payload;
 use crate::exec::samplers::take::{self, Take};
-use crate::exec::wait::{AtEnd, Ended};
+use crate::exec::wait::AtEnd;
 use crate::program::{self, LateReplies, Unmatched};
 use crate::sample::{Code, Note};
 
@@ -24,11 +24,10 @@ pub(crate) async fn run<'p>(
     }
     let (read_timeout, write_timeout) = job.timeouts()?;
     let expect = job.scope.value(&spec.expect)?;
-    let late_replies = job.scope.value(&spec.late_replies)?;
-    let unmatched = job.scope.value(&spec.unmatched)?;
+    let (late_replies, unmatched) = job.policies(&spec.matching)?;
     let (kind, bytes) = payload::evaluate(job.scope, &spec.payload)?;
     let mut filters = job.filters()?;
-    let matcher = job.matcher(spec.reply.as_ref(), &bytes)?;
+    let matcher = job.matcher(spec.matching.reply.as_ref(), &bytes)?;
     if !job.awaits(matcher.as_ref(), late_replies) {
         return Ok(Execution::Skipped(Code::OutOfSync));
     }
@@ -36,12 +35,12 @@ pub(crate) async fn run<'p>(
     let mut outcome = job.outcome();
     job.exchange(&mut outcome);
     sort_out_early(job, &mut filters, unmatched);
-    let mut reply = Take::new(filters, matcher.clone(), unmatched).since(outcome.start);
+    let mut reply = Take::new(Some(outcome.start), filters, matcher, unmatched);
     let sent = job.send(&mut outcome, kind.opcode(), &bytes, &mut reply, write_timeout).await;
     if let Err(failure) = sent {
         reply.finish(job, &mut outcome);
         // Part of the frame may be on its way: its reply could still come.
-        remember(job, matcher, outcome.start, late_replies);
+        remember(job, reply.matcher, outcome.start, late_replies);
         return Ok(Execution::Row(outcome.failed(failure, clock::now())));
     }
     let deadline = clock::now() + read_timeout;
@@ -51,12 +50,13 @@ pub(crate) async fn run<'p>(
             reply.taken.is_some() || !slot.is_open()
         })
         .await;
-    let passed_over = reply.passed_over();
     if let Some(message) = reply.finish(job, &mut outcome) {
-        return Ok(Execution::Row(take::receive(outcome, message, expect, Some(kind))));
+        take::receive(&mut outcome, message, expect, Some(kind));
+        return Ok(Execution::Row(outcome));
     }
-    remember(job, matcher, outcome.start, late_replies);
-    Ok(Execution::Row(unanswered(job, outcome, ended, &passed_over)))
+    let failure = job.no_answer(ended, "no reply came within `read_timeout`", &reply.passed_over());
+    remember(job, reply.matcher, outcome.start, late_replies);
+    Ok(Execution::Row(outcome.failed(failure, clock::now())))
 }
 
 /// Messages that are already there cannot be replies; what no filter discards stays for reading
@@ -86,10 +86,4 @@ fn remember<'p>(
     if let Some(label) = attribution.remember(matcher, request, late_replies) {
         job.note(&Note::Unanswered { label: &label });
     }
-}
-
-fn unanswered(job: &mut Job<'_, '_>, outcome: Outcome, ended: Ended, passed_over: &str) -> Outcome {
-    let end = clock::now();
-    let failure = job.no_answer(ended, "no reply came within `read_timeout`", passed_over);
-    outcome.failed(failure, end)
 }

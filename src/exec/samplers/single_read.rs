@@ -3,6 +3,7 @@
 use crate::clock;
 use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::samplers::job::{Job, interrupted};
+use crate::exec::samplers::push_delay::Age;
 use crate::exec::samplers::take::{self, Take};
 use crate::exec::wait::{AtEnd, Ended};
 use crate::program;
@@ -15,14 +16,14 @@ pub(crate) async fn run<'p>(
 ) -> Result<Execution, Failure> {
     let read_timeout = job.read_timeout()?;
     let (expect, optional) = (job.scope.value(&spec.expect)?, job.scope.value(&spec.optional)?);
-    let late_replies = job.scope.value(&spec.late_replies)?;
-    let unmatched = job.scope.value(&spec.unmatched)?;
+    let (late_replies, unmatched) = job.policies(&spec.matching)?;
+    let age = spec.push_delay.as_ref().map(|spec| Age::evaluate(job, spec)).transpose()?;
     let filters = job.filters()?;
-    let matcher = job.matcher(spec.reply.as_ref(), &[])?;
+    let matcher = job.matcher(spec.matching.reply.as_ref(), &[])?;
     if !job.awaits(matcher.as_ref(), late_replies) {
         return Ok(Execution::Skipped(Code::OutOfSync));
     }
-    let mut next = Take::new(filters, matcher, unmatched);
+    let mut next = Take::new(None, filters, matcher, unmatched);
     let mut outcome = job.outcome();
     next.taken = waiting_message(job, &mut next);
     if next.taken.is_none()
@@ -39,13 +40,18 @@ pub(crate) async fn run<'p>(
             next.taken.is_some() || !slot.is_open()
         })
         .await;
-    let passed_over = next.passed_over();
     if let Some(message) = next.finish(job, &mut outcome) {
-        return Ok(Execution::Row(take::receive(outcome, message, expect, None)));
+        take::receive(&mut outcome, message, expect, None);
+        if let (Some(age), None) = (age, &outcome.failure) {
+            age.judge(job, &mut outcome);
+        }
+        return Ok(Execution::Row(outcome));
     }
     Ok(match ended {
         Ended::Cut => Execution::Cut,
-        Ended::TimedOut => Execution::Row(nothing_came(job, outcome, optional, &passed_over)),
+        Ended::TimedOut => {
+            Execution::Row(nothing_came(job, outcome, optional, &next.passed_over()))
+        }
         Ended::Done => {
             let failure = job.slot().meet_loss();
             Execution::Row(outcome.failed(failure, clock::now()))

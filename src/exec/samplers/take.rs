@@ -21,7 +21,7 @@ pub(crate) struct Take<'p> {
     /// A message that began before this is not an answer to what was sent then.
     since: Option<Instant>,
     pub(crate) filters: Filters<'p>,
-    matcher: Option<Rc<Matcher<'p>>>,
+    pub(crate) matcher: Option<Rc<Matcher<'p>>>,
     unmatched: Unmatched,
     passed: Option<Box<PassedOver>>,
     pub(crate) taken: Option<Message>,
@@ -36,19 +36,15 @@ struct PassedOver {
 }
 
 impl<'p> Take<'p> {
-    /// Takes a message that the filters let pass and that the matcher fits.
+    /// Takes a message that the filters let pass and that the matcher fits; with a moment, that of a
+    /// request's first byte, only one whose first byte came after it.
     pub(crate) fn new(
+        since: Option<Instant>,
         filters: Filters<'p>,
         matcher: Option<Rc<Matcher<'p>>>,
         unmatched: Unmatched,
     ) -> Self {
-        Self { since: None, filters, matcher, unmatched, passed: None, taken: None }
-    }
-
-    /// Takes only a message whose first byte came after this moment: that of a request's first.
-    pub(crate) fn since(mut self, moment: Instant) -> Self {
-        self.since = Some(moment);
-        self
+        Self { since, filters, matcher, unmatched, passed: None, taken: None }
     }
 
     /// What becomes of a message that has not been looked at before.
@@ -90,15 +86,19 @@ impl<'p> Take<'p> {
     }
 
     /// The message, if one was taken. What was discarded on the way belongs to the sample's bytes.
-    pub(crate) fn finish(self, job: &mut Job<'_, '_>, outcome: &mut Outcome) -> Option<Message> {
+    pub(crate) fn finish(
+        &mut self,
+        job: &mut Job<'_, '_>,
+        outcome: &mut Outcome,
+    ) -> Option<Message> {
         outcome.bytes += self.filters.bytes;
         self.filters.report(&job.connections.worker, job.label);
-        let dropped = self.passed.map_or(0, |passed| passed.dropped);
+        let dropped = self.passed.as_ref().map_or(0, |passed| passed.dropped);
         if dropped > 0 {
             job.note(&Note::Unmatched { label: job.label, count: dropped });
         }
         job.slot().waits_no_more();
-        self.taken
+        self.taken.take()
     }
 }
 
@@ -164,11 +164,11 @@ impl Came {
 
 /// Puts a received message into the outcome and checks its type. `sent` is what was sent before.
 pub(crate) fn receive(
-    mut outcome: Outcome,
+    outcome: &mut Outcome,
     message: Message,
     expect: Expect,
     sent: Option<MessageKind>,
-) -> Outcome {
+) {
     outcome.end = message.arrived.max(outcome.start);
     outcome.first_byte = Some(message.first_byte);
     outcome.bytes += message.wire_length;
@@ -185,7 +185,7 @@ pub(crate) fn receive(
     let mismatch = wanted.filter(|wanted| *wanted != message.kind);
     let kind = message.kind;
     outcome.message = Some(message);
-    let Some(wanted) = mismatch else { return outcome };
+    let Some(wanted) = mismatch else { return };
     let name = |kind| match kind {
         MessageKind::Text => "text",
         MessageKind::Binary => "binary",
@@ -196,6 +196,5 @@ pub(crate) fn receive(
         if expect == Expect::Same { "same" } else { name(wanted) },
         name(wanted)
     );
-    let end = outcome.end;
-    outcome.failed(Failure::plain(Code::UnexpectedType, &text), end)
+    outcome.fail(Failure::plain(Code::UnexpectedType, &text));
 }

@@ -131,7 +131,19 @@ pub(super) const FACTS: &[Fact] = &[
     fact("any_of", "", "[{\"contains\": \"ok\"}, {\"contains\": \"done\"}]"),
     fact("all_of", "", "[{\"starts_with\": \"{\"}, {\"ends_with\": \"}\"}]"),
     words("which", "all", &["all", "ping", "pong"]),
-    fact("reply", "true", "true"),
+    fact("PingPongFilter.reply", "true", "true"),
+    fact("Correlate.request", "", "$.id"),
+    fact("Correlate.reply", "that of `request`", "$.in_reply_to"),
+    fact("Correlate.regex", "", "id=([0-9]+)"),
+    fact("reply", "", "[{\"starts_with\": \"ack\"}]"),
+    fact("correlate", "", "$.id"),
+    fact("push_delay", "", "{\"sent_at\": \"$.t\", \"unit\": \"ms\"}"),
+    fact("sent_at", "", "$.t"),
+    fact("PushDelay.regex", "", "t=([0-9]+)"),
+    words("unit", "ms", &["s", "ms", "us", "ns", "rfc3339"]),
+    fact("PushDelay.at_most", "", "200ms"),
+    words("late_replies", "skip", &["skip", "discard", "accept"]),
+    words("unmatched", "`keep` where another step reads them, else `drop`", &["keep", "drop"]),
 ];
 
 /// The facts of `key` of the type `owner`.

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::plan::controller::Values;
 use crate::plan::json::Json;
-use crate::plan::setting::{Entries, Kind, List, Removable, Setting};
+use crate::plan::setting::{Entries, Kind, List, Removable, Setting, Text, TextOr};
 
 /// The key of a mark; its value names a [`Kind`], or [`ANY`].
 pub(super) const MARK: &str = "x-kind";
@@ -41,6 +41,16 @@ impl<K: Kind> JsonSchema for Removable<Setting<K>> {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", MARK: K::NAME, NULLABLE: true })
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for TextOr<T> {
+    inline!("TextOr");
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let settings = generator.subschema_for::<T>();
+        let text = generator.subschema_for::<Setting<Text>>();
+        json_schema!({ "anyOf": [text, settings] })
     }
 }
 

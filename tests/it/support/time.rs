@@ -28,3 +28,13 @@ pub(crate) fn left_until(deadline: Instant, what: &str) -> Duration {
     assert!(!left.is_zero(), "out of time: {what}");
     left
 }
+
+/// Does nothing for this long: a peer that neither reads nor writes.
+pub(crate) fn idle(duration: Duration) {
+    let until = clock::now() + duration;
+    while let left = until.saturating_duration_since(clock::now())
+        && !left.is_zero()
+    {
+        park_timeout(left);
+    }
+}
