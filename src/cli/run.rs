@@ -20,7 +20,7 @@ use crate::console::Console;
 use crate::exec::{self, Running};
 use crate::net;
 use crate::plan::{self, Loaded};
-use crate::program::{Program, VariableId};
+use crate::program::{Phase, Program, VariableId};
 use crate::report::json::{self, About, Contents, Group};
 use crate::report::progress::{Bar, Lines};
 use crate::report::{Finished, Live, Outputs, Recorder, Wanted};
@@ -233,7 +233,16 @@ fn hexadecimal(bytes: &[u8]) -> String {
 fn groups(program: &Program) -> Vec<Group> {
     let groups = program.groups.iter();
     groups
-        .map(|group| Group { name: group.name.clone(), model: "closed", threads: group.threads })
+        .map(|group| Group {
+            name: group.name.clone(),
+            phase: match group.phase {
+                Phase::Setup => "setup",
+                Phase::Main => "main",
+                Phase::Teardown => "teardown",
+            },
+            model: "closed",
+            threads: group.threads,
+        })
         .collect()
 }
 

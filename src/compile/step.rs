@@ -35,7 +35,7 @@ impl Compiler<'_> {
             return;
         }
         let what = match path.last_key() {
-            None | Some("thread_groups") => "the thread group".to_owned(),
+            None | Some("thread_groups" | "setup" | "teardown") => "the thread group".to_owned(),
             Some(key) => format!("`{key}`"),
         };
         let problem = Problem::error(&path.key("steps"), format!("{what} has no steps"));

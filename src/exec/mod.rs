@@ -21,6 +21,7 @@ mod functions;
 mod judge;
 mod matcher;
 mod outcome;
+mod phases;
 mod row;
 mod samplers;
 mod shared;

@@ -122,6 +122,8 @@ fn pause(milliseconds: u64) -> Step {
 fn run(threads: u32, loops: Times, steps: Vec<Step>) -> (Vec<String>, Vec<String>, RunEnd) {
     let group = Group {
         name: "g".to_owned(),
+        phase: Phase::Main,
+        number: 1,
         threads,
         ramp_up: Duration::ZERO,
         delay: Duration::ZERO,

@@ -50,7 +50,8 @@ pub(crate) struct Thread<'p> {
 /// Runs thread `index` (from 0) of a group to its end.
 pub(crate) async fn run(worker: Rc<Worker>, group: usize, index: u32, end: Option<Instant>) {
     let program = Arc::clone(&worker.shared.program);
-    let name = format!("{} {}-{}", program.groups[group].name, group + 1, index + 1);
+    let Group { name, number, .. } = &program.groups[group];
+    let name = format!("{name} {number}-{}", index + 1);
     let _presence = Presence::enter(Rc::clone(&worker), group, &name);
     let mut thread = Thread {
         scope: Scope::new(Arc::clone(&worker.shared), group, index + 1),

@@ -29,12 +29,10 @@ const LATER_KEYS: &[&str] = &[
     "send_base64",
     "send_file",
     "send_random",
-    "setup",
     "spacing",
     "stages",
     "stomp",
     "subprotocols",
-    "teardown",
     "time_limit",
     "timers",
     "tls",
@@ -93,7 +91,7 @@ const HOMES: &[(&[&str], &str)] = &[
     (&["times"], "belongs in `loop`"),
     (&["correlate"], "belongs in `request_response`; give a reader a `reply` to look for"),
     (
-        &["thread_groups", "variables", "secrets", "sample_variables"],
+        &["thread_groups", "setup", "teardown", "variables", "secrets", "sample_variables"],
         "belongs at the top of the plan",
     ),
 ];

@@ -361,7 +361,7 @@ impl Entries<'_, '_> {
     fn name(&self) -> String {
         match self.path.last_key() {
             None => "the plan".to_owned(),
-            Some("thread_groups") => "a thread group".to_owned(),
+            Some("thread_groups" | "setup" | "teardown") => "a thread group".to_owned(),
             Some(key) => format!("`{key}`"),
         }
     }

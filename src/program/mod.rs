@@ -70,10 +70,26 @@ pub struct Program {
     pub sample_variables: Vec<VariableId>,
     /// How many counts the run keeps; a [`CounterId`] is below it.
     pub counters: usize,
-    /// The thread groups, in the order of the plan.
+    /// The thread groups, in the order of their phases and of the plan.
     pub groups: Vec<Group>,
     /// What the verdict depends on, in the order of the plan.
     pub thresholds: Vec<Threshold>,
+}
+
+/// When a thread group runs: a phase begins when all threads of the one before are done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// `setup`
+    Setup,
+    /// `thread_groups`
+    Main,
+    /// `teardown`, also after a run that was stopped gracefully.
+    Teardown,
+}
+
+impl Phase {
+    /// All, in order.
+    pub const ALL: [Self; 3] = [Self::Setup, Self::Main, Self::Teardown];
 }
 
 /// A thread group: how many threads run which steps for how long.
@@ -81,6 +97,10 @@ pub struct Program {
 pub struct Group {
     /// Its name, as in `threadName`.
     pub name: String,
+    /// When it runs.
+    pub phase: Phase,
+    /// Which of its phase it is, from 1, as in `threadName`.
+    pub number: usize,
     /// Number of virtual threads, at least 1.
     pub threads: u32,
     /// Thread i of n starts at `delay + i * ramp_up / n`.

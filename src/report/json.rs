@@ -47,6 +47,8 @@ pub struct Plan {
 pub struct Group {
     /// Its name.
     pub name: String,
+    /// `setup`, `main` or `teardown`.
+    pub phase: &'static str,
     /// `closed`: a fixed number of threads, each waiting for its own replies.
     pub model: &'static str,
     /// Virtual threads.
@@ -370,7 +372,12 @@ mod tests {
                 started: "2026-12-01T09:30:00.000Z".to_owned(),
                 ended: "2026-12-01T09:31:00.000Z".to_owned(),
             },
-            groups: vec![Group { name: "G".to_owned(), model: "closed", threads: 3 }],
+            groups: vec![Group {
+                name: "G".to_owned(),
+                phase: "main",
+                model: "closed",
+                threads: 3,
+            }],
             stats,
             peak_connections: 7,
             judgement: &judgement,

@@ -3,8 +3,8 @@
 mod attribution;
 mod bad_peers;
 mod check;
-mod controllers;
 mod codec;
+mod controllers;
 mod extract;
 mod floods;
 mod hostile;
@@ -12,6 +12,7 @@ mod jmeter;
 mod layers;
 mod matchers;
 mod memory;
+mod phases;
 mod plan_errors;
 mod push_delay;
 mod regressions;

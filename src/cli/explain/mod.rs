@@ -9,7 +9,7 @@ mod value;
 
 use std::time::Duration;
 
-use crate::program::{Group, Pause, Program, Step, Template, Times, VariableId};
+use crate::program::{Group, Pause, Phase, Program, Step, Template, Times, VariableId};
 use rows::{Rows, rows};
 use value::{Shown, duration};
 
@@ -61,17 +61,19 @@ pub(super) fn explain(program: &Program) -> String {
         }
     });
     let mut total = Rows::Exactly(0);
-    for (index, of_group) in program.groups.iter().enumerate() {
+    for of_group in &program.groups {
         page.text.push('\n');
-        page.entry(&format!("group {}", index + 1), &of_group.name);
+        let kind = match of_group.phase {
+            Phase::Setup => "setup group",
+            Phase::Main => "group",
+            Phase::Teardown => "teardown group",
+        };
+        page.entry(&format!("{kind} {}", of_group.number), &of_group.name);
         total = total.plus(page_group(&mut page, of_group, program));
     }
     page.text.push('\n');
     page.entry("rows expected", &total.to_string());
-    if program.secrets.is_empty() {
-        return page.text;
-    }
-    program.secrets.mask(&page.text).into_owned()
+    page.text
 }
 
 /// A variable and what gives it a value.

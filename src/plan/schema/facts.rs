@@ -96,6 +96,8 @@ pub(super) const FACTS: &[Fact] = &[
     fact("set", "", "{\"room\": \"lobby\"}"),
     fact("log", "", "in ${room} now"),
     fact("steps", "", "[\"open\", {\"request_response\": \"hello\"}, \"close\"]"),
+    fact("setup", "", "[{\"steps\": [\"open\", \"close\"]}]"),
+    fact("teardown", "", "[{\"steps\": [\"open\", \"close\"]}]"),
     fact("thread_groups", "", "[{\"threads\": 10, \"steps\": [\"open\", \"close\"]}]"),
     fact("thresholds", "", "{\"all\": \"error_rate < 1%\", \"say\": [\"p95 < 50ms\"]}"),
     fact("extract", "", "[{\"json\": {\"path\": \"$.seq\", \"as\": \"seq\"}}]"),
