@@ -13,7 +13,7 @@ use crate::program::{Phase, Program};
 #[derive(Debug)]
 pub(crate) struct Phases {
     /// Those that have groups, in order.
-    phases: Vec<Phase>,
+    all: Vec<Phase>,
     left: watch::Sender<Vec<usize>>,
     began: Vec<OnceLock<Instant>>,
 }
@@ -21,10 +21,10 @@ pub(crate) struct Phases {
 impl Phases {
     pub(crate) fn new(program: &Program, workers: usize) -> Self {
         let has = |phase: &Phase| program.groups.iter().any(|group| group.phase == *phase);
-        let phases: Vec<Phase> = Phase::ALL.into_iter().filter(has).collect();
-        let left = watch::Sender::new(vec![workers; phases.len()]);
-        let began = phases.iter().map(|_| OnceLock::new()).collect();
-        Self { phases, left, began }
+        let all: Vec<Phase> = Phase::ALL.into_iter().filter(has).collect();
+        let left = watch::Sender::new(vec![workers; all.len()]);
+        let began = all.iter().map(|_| OnceLock::new()).collect();
+        Self { all, left, began }
     }
 
     /// A worker's way through them.
@@ -45,7 +45,7 @@ impl Walk<'_> {
     /// The phase that the worker is in, and the moment from which its delays and ramps count: the
     /// same for all workers. `None` after the last.
     pub(crate) fn phase(&self) -> Option<(Phase, Instant)> {
-        let phase = *self.phases.phases.get(self.at)?;
+        let phase = *self.phases.all.get(self.at)?;
         Some((phase, *self.phases.began[self.at].get_or_init(clock::now)))
     }
 
