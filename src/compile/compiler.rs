@@ -91,7 +91,7 @@ impl<'a> Compiler<'a> {
     ) -> Option<Setting<T>> {
         let template = self.text(setting, path)?;
         match template.as_constant() {
-            Some(text) => self.read(text, &setting.text, path).map(Setting::Fixed),
+            Some(text) => self.parse(text, &setting.text, path).map(Setting::Fixed),
             None => Some(Setting::Template(template)),
         }
     }
@@ -103,7 +103,7 @@ impl<'a> Compiler<'a> {
         path: &Path,
     ) -> Option<T> {
         let text = self.fixed_text(setting, path)?;
-        self.read(&text, &setting.text, path)
+        self.parse(&text, &setting.text, path)
     }
 
     /// A text that must be known before the run.
@@ -149,7 +149,7 @@ impl<'a> Compiler<'a> {
         Some(setting)
     }
 
-    fn read<T: FromText>(&mut self, text: &str, written: &str, path: &Path) -> Option<T> {
+    fn parse<T: FromText>(&mut self, text: &str, written: &str, path: &Path) -> Option<T> {
         match T::from_text(text) {
             Ok(value) => Some(value),
             Err(bad) => {

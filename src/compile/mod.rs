@@ -28,6 +28,7 @@ mod payload;
 mod properties;
 mod push_delay;
 mod reach;
+mod read;
 mod reply;
 mod sampler;
 mod scope;

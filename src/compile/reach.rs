@@ -20,7 +20,7 @@ impl Reach {
     pub(super) fn includes(self, kind: &str) -> bool {
         match self {
             Self::All => true,
-            Self::Message => matches!(kind, "request_response" | "single_read"),
+            Self::Message => matches!(kind, "request_response" | "single_read" | "read"),
             Self::Open => kind == "open",
             Self::Close => kind == "close",
         }

@@ -134,7 +134,7 @@ impl Compiler<'_> {
 pub(super) fn settle_readers(steps: &mut [Step]) {
     let mut readers = Vec::new();
     for_each_sampler(steps, &mut |sampler| {
-        if matches!(sampler.kind, SamplerKind::SingleRead(_)) {
+        if matches!(sampler.kind, SamplerKind::SingleRead(_) | SamplerKind::Read(_)) {
             readers.push(sampler.connection.as_constant().map(str::to_owned));
         }
     });
@@ -142,15 +142,12 @@ pub(super) fn settle_readers(steps: &mut [Step]) {
         let name = sampler.connection.as_constant().map(str::to_owned);
         let may_meet =
             |reader: &&Option<String>| name.is_none() || reader.is_none() || **reader == name;
-        let mut others = readers.iter().filter(may_meet).count();
-        if let SamplerKind::SingleRead(read) = &sampler.kind
-            && !read.matching.varies
-        {
-            // It would pass over the same messages again.
-            others -= 1;
-        }
+        let others = readers.iter().filter(may_meet).count();
+        let reads = !matches!(sampler.kind, SamplerKind::RequestResponse(_));
         if let Some(matching) = sampler.matching_mut() {
-            matching.others_read = others > 0;
+            // With the same matcher it would pass over the same messages again.
+            let itself = usize::from(reads && !matching.varies);
+            matching.others_read = others > itself;
         }
     });
 }

@@ -81,6 +81,7 @@ impl Compiler<'_> {
             plan::Step::RequestResponse(own) => sampler!(request_response, own, identity),
             plan::Step::SingleWrite(own) => sampler!(single_write, own, identity),
             plan::Step::SingleRead(own) => sampler!(single_read, own, Some),
+            plan::Step::Read(own) => sampler!(read, own, identity),
             plan::Step::PingPong(own) => sampler!(ping_pong, own, Some),
             plan::Step::Close(own) => sampler!(close, own, Some),
             plan::Step::Pause(pause) => {

@@ -27,6 +27,7 @@ fn expected_type(kind: &SamplerKind) -> Option<MessageType> {
     let (expect, sent) = match kind {
         SamplerKind::RequestResponse(request) => (&request.expect, Some(&request.payload)),
         SamplerKind::SingleRead(read) => (&read.expect, None),
+        SamplerKind::Read(read) => (&read.expect, None),
         _ => return None,
     };
     match (expect, sent) {

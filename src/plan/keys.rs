@@ -39,7 +39,7 @@ const LATER_KEYS: &[&str] = &[
 ];
 
 /// Steps that are specified but not built yet.
-const LATER_STEPS: &[&str] = &["http", "include", "pace", "read", "rendezvous"];
+const LATER_STEPS: &[&str] = &["http", "include", "pace", "rendezvous"];
 
 /// What other tools call a step, and its name here.
 const OTHER_NAMES: &[(&str, &str)] = &[

@@ -40,7 +40,7 @@ pub use load::{Loaded, load};
 pub use path::{Path, Segment};
 pub use problem::Problem;
 pub use sampler::{
-    Close, Common, Correlate, Defaults, Inbox, Open, PingPong, PushDelay, RequestResponse,
+    Close, Common, Correlate, Defaults, Inbox, Open, PingPong, PushDelay, Read, RequestResponse,
     SingleRead, SingleWrite,
 };
 pub use schema::schema;

@@ -164,6 +164,27 @@ samplers! {
         unmatched: Setting<Word>,
     }
 
+    /// Reads many messages into one row: for a time, or until there are enough, or until one fits.
+    Read {
+        /// How long to read; the sample passes when this time is over.
+        r#for: Setting<Time>,
+        /// How many messages to read, at most so long as `read_timeout` or `for`.
+        count: Setting<Count>,
+        /// What the last message is like: all of these hold.
+        until: List<Check>,
+        /// The type of every message: `text`, `binary` or `any`.
+        expect: Setting<Word>,
+        /// Whether it is fine if none arrives.
+        optional: Setting<Flag>,
+        /// What the messages are like; others are passed over.
+        reply: List<Check>,
+        /// What happens after a request went unanswered, where its late reply could pass for one of
+        /// these messages.
+        late_replies: Setting<Word>,
+        /// What becomes of messages that are passed over.
+        unmatched: Setting<Word>,
+    }
+
     /// Sends a ping and waits for its pong.
     PingPong {
         /// What the ping carries, at most 125 bytes.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::plan::controller::{
     Block, Chance, ForEach, If, Interleave, Loop, Once, Random, RunFor, Transaction, While,
 };
-use crate::plan::sampler::{Close, Open, PingPong, RequestResponse, SingleRead, SingleWrite};
+use crate::plan::sampler::{Close, Open, PingPong, Read, RequestResponse, SingleRead, SingleWrite};
 use crate::plan::setting::{Entries, List, Setting, Text, Time, given};
 
 /// One step: a map with one key, its kind.
@@ -21,6 +21,8 @@ pub enum Step {
     SingleWrite(Box<SingleWrite>),
     /// Waits for a message.
     SingleRead(Box<SingleRead>),
+    /// Reads many messages into one row.
+    Read(Box<Read>),
     /// Sends a ping and waits for its pong.
     PingPong(Box<PingPong>),
     /// Closes the connection.

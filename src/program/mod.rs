@@ -38,7 +38,7 @@ pub use pause::Pause;
 pub use push_delay::{PushDelay, SentAt, TimeUnit};
 pub use reply::{Correlate, LateReplies, Matching, Reply, Unmatched};
 pub use sampler::{
-    Close, Expect, Header, InboxLimits, OnError, Open, Payload, PingKind, PingPong,
+    Close, Expect, Header, InboxLimits, OnError, Open, Payload, PingKind, PingPong, Read,
     RequestResponse, Sampler, SamplerKind, SingleRead, SingleWrite, WhenFull,
 };
 pub use secrets::{Secrets, is_secret_header};

@@ -39,6 +39,7 @@ impl Sampler {
         match &mut self.kind {
             SamplerKind::RequestResponse(request) => Some(&mut request.matching),
             SamplerKind::SingleRead(read) => Some(&mut read.matching),
+            SamplerKind::Read(read) => Some(&mut read.matching),
             _ => None,
         }
     }
@@ -55,6 +56,8 @@ pub enum SamplerKind {
     SingleWrite(SingleWrite),
     /// Waits for a message.
     SingleRead(SingleRead),
+    /// Waits for many messages.
+    Read(Box<Read>),
     /// Sends a ping and waits for its pong, or sends an unsolicited pong.
     PingPong(PingPong),
     /// Closes the connection (RFC 6455 7).
@@ -152,6 +155,23 @@ pub struct SingleRead {
     /// Measures how old the message is instead of how long it was waited for.
     pub push_delay: Option<PushDelay>,
     /// Which message is read.
+    pub matching: Matching,
+}
+
+/// `read`: ends with `count` messages, or with one that fits `until`; without either, after `time`.
+#[derive(Debug)]
+pub struct Read {
+    /// Its end, or the deadline where there is another end; `None` for that of `read_timeout`.
+    pub time: Option<Setting<Duration>>,
+    /// How many messages are enough, at least 1.
+    pub count: Option<Setting<u64>>,
+    /// What the last message is like, if there is anything here: all of these hold.
+    pub until: Vec<Assertion>,
+    /// What each message must be; never [`Expect::Same`] when fixed.
+    pub expect: Setting<Expect>,
+    /// Whether nothing is fine too.
+    pub optional: Setting<bool>,
+    /// Which messages are read.
     pub matching: Matching,
 }
 

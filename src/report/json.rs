@@ -117,6 +117,12 @@ struct Label {
     unmatched: u64,
     /// Messages whose server claims to have sent them after they arrived.
     clock_skew: u64,
+    /// Messages that `read` steps took; absent where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    messages: Option<u64>,
+    /// Times between them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gaps: Option<Figures>,
     early: u64,
     unanswered: u64,
     /// Messages that filters discarded.
@@ -259,6 +265,8 @@ fn label(label: &LabelStats) -> Label {
         late_times: label.late.as_deref().map(figures),
         unmatched: label.unmatched,
         clock_skew: label.clock_skew,
+        messages: (label.messages > 0).then_some(label.messages),
+        gaps: label.gaps.as_deref().map(figures),
         early: label.early,
         unanswered: label.unanswered,
         filtered: label.filtered.iter().map(|(_, count)| count).sum(),

@@ -202,6 +202,7 @@ fn skipped(out: &mut String, stats: &Stats) {
 fn asides(out: &mut String, stats: &Stats) {
     let sum = |figure: fn(&LabelStats) -> u64| stats.labels().map(|(_, label)| figure(label)).sum();
     late(out, stats);
+    read(out, stats);
     let figures: [(&str, u64, &str); 6] = [
         (
             "early",
@@ -270,6 +271,23 @@ fn late(out: &mut String, stats: &Stats) {
         );
         line(out, "late", &text);
     }
+}
+
+/// What `read` steps took.
+fn read(out: &mut String, stats: &Stats) {
+    let mut gaps = Times::default();
+    stats.labels().filter_map(|(_, label)| label.gaps.as_deref()).for_each(|one| gaps.merge(one));
+    let messages: u64 = stats.labels().map(|(_, label)| label.messages).sum();
+    if messages == 0 {
+        return;
+    }
+    let between = match gaps.count() {
+        0 => String::new(),
+        _ => {
+            format!(", {} apart at p50, {} at most", time(gaps.percentile(50.0)), time(gaps.max()))
+        }
+    };
+    line(out, "read", &format!("{} messages by `read`{between}", thousands(messages)));
 }
 
 fn filtered(out: &mut String, stats: &Stats) {

@@ -76,6 +76,20 @@ pub enum Note<'a> {
         /// How many.
         count: u64,
     },
+    /// Messages that a `read` took.
+    Read {
+        /// Its label.
+        label: &'a str,
+        /// How many.
+        messages: u64,
+    },
+    /// The time between two messages of one `read`.
+    Gap {
+        /// Its label.
+        label: &'a str,
+        /// From arrival to arrival.
+        gap: Duration,
+    },
     /// A message that was sent before it could have been: the clocks of server and client differ.
     ClockSkew {
         /// The label of the sampler that read it.

@@ -43,6 +43,10 @@ pub struct LabelStats {
     pub late: Option<Box<Times>>,
     /// Messages that fitted no matcher and that no step could read.
     pub unmatched: u64,
+    /// Messages that `read` steps took.
+    pub messages: u64,
+    /// Times between the messages of a `read`.
+    pub gaps: Option<Box<Times>>,
     /// Messages whose server claims to have sent them after they arrived.
     pub clock_skew: u64,
     /// Messages that arrived before their request was written.
@@ -100,6 +104,10 @@ impl LabelStats {
         if let Some(late) = &other.late {
             self.late.get_or_insert_default().merge(late);
         }
+        if let Some(gaps) = &other.gaps {
+            self.gaps.get_or_insert_default().merge(gaps);
+        }
+        self.messages += other.messages;
         self.unmatched += other.unmatched;
         self.clock_skew += other.clock_skew;
         self.early += other.early;

@@ -52,6 +52,10 @@ impl Stats {
                 self.label_mut(label).late.get_or_insert_default().record(*round_trip);
             }
             Note::Unmatched { label, count } => self.label_mut(label).unmatched += count,
+            Note::Read { label, messages } => self.label_mut(label).messages += messages,
+            Note::Gap { label, gap } => {
+                self.label_mut(label).gaps.get_or_insert_default().record(*gap);
+            }
             Note::ClockSkew { label } => self.label_mut(label).clock_skew += 1,
             Note::Unanswered { label } => self.label_mut(label).unanswered += 1,
             Note::InboxDropped { count } => connections.inbox_dropped += count,

@@ -15,6 +15,7 @@ mod memory;
 mod phases;
 mod plan_errors;
 mod push_delay;
+mod read;
 mod regressions;
 mod run;
 mod schema;

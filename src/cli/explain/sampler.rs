@@ -6,7 +6,7 @@ use crate::cli::explain::Page;
 use crate::cli::explain::value::{HIDDEN, Shown, named};
 use crate::net::{Url, shown};
 use crate::program::{
-    Close, Correlate, JsonPart, Matching, OnError, Open, Payload, PingPong, Reply, Sampler,
+    Close, Correlate, JsonPart, Matching, OnError, Open, Payload, PingPong, Read, Reply, Sampler,
     SamplerKind, SentAt, SingleRead, Template,
 };
 
@@ -19,6 +19,7 @@ pub(super) fn sampler(page: &mut Page, sampler: &Sampler) {
         SamplerKind::RequestResponse(_) => "request_response",
         SamplerKind::SingleWrite(_) => "single_write",
         SamplerKind::SingleRead(_) => "single_read",
+        SamplerKind::Read(_) => "read",
         SamplerKind::PingPong(_) => "ping_pong",
         SamplerKind::Close(_) => "close",
     };
@@ -34,6 +35,7 @@ pub(super) fn sampler(page: &mut Page, sampler: &Sampler) {
             }
             SamplerKind::SingleWrite(own) => payload(page, &own.payload),
             SamplerKind::SingleRead(own) => single_read(page, own),
+            SamplerKind::Read(own) => read(page, own),
             SamplerKind::PingPong(own) => ping_pong(page, own),
             SamplerKind::Close(own) => close(page, own),
         }
@@ -123,6 +125,21 @@ fn single_read(page: &mut Page, read: &SingleRead) {
         let limit = limit.map_or(String::new(), |limit| format!(", at most {}", limit.shown()));
         page.entry("push_delay", &format!("{place} in {}{limit}", delay.unit.shown()));
     }
+    matching(page, &read.matching);
+}
+
+fn read(page: &mut Page, read: &Read) {
+    if let Some(time) = &read.time {
+        page.entry("for", &time.shown());
+    }
+    if let Some(count) = &read.count {
+        page.entry("count", &count.shown());
+    }
+    for check in &read.until {
+        page.entry("until", &check.source);
+    }
+    page.entry("expect", &read.expect.shown());
+    page.entry("optional", &read.optional.shown());
     matching(page, &read.matching);
 }
 

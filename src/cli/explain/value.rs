@@ -76,6 +76,7 @@ shown! {
     bool: |flag| flag;
     u16: |number| number;
     u32: |number| number;
+    u64: |number| number;
     f64: |number| number;
     Expect: |expect| match expect {
         Expect::Same => "same",

@@ -6,6 +6,7 @@ mod open;
 mod payload;
 mod ping_pong;
 mod push_delay;
+mod read;
 mod request_response;
 mod single_read;
 mod single_write;
@@ -67,6 +68,8 @@ async fn execute<'p>(
         SamplerKind::RequestResponse(request) => request_response::run(&mut job, request).await,
         SamplerKind::SingleWrite(write) => single_write::run(&mut job, write).await,
         SamplerKind::SingleRead(read) => single_read::run(&mut job, read).await,
+        // Rarer than the others, and its state larger.
+        SamplerKind::Read(read) => Box::pin(read::run(&mut job, read)).await,
         SamplerKind::PingPong(ping) => ping_pong::run(&mut job, ping).await,
         SamplerKind::Close(close) => Box::pin(close::run(&mut job, close)).await,
     }
