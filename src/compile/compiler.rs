@@ -21,6 +21,8 @@ pub(super) struct Compiler<'a> {
     pub(super) secrets: Secrets,
     /// Variables that are extracted from headers with secrets.
     pub(super) secret_headers: Vec<VariableId>,
+    /// The labels of transactions that are known before the run, and where they stand.
+    pub(super) transactions: Vec<(String, Path)>,
     /// What `set` gives to variables, which may be secret.
     pub(super) set_values: Vec<(VariableId, Template)>,
     /// What makes a loop of the group at hand one that nothing ends: its `times` or `condition`.
@@ -64,6 +66,7 @@ impl<'a> Compiler<'a> {
             variables: Variables::default(),
             secrets: Secrets::default(),
             secret_headers: Vec::new(),
+            transactions: Vec::new(),
             set_values: Vec::new(),
             endless: Vec::new(),
             loops: 0,

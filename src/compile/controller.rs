@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use crate::compile::compiler::{Compiler, When};
 use crate::compile::connections::Connections;
+use crate::compile::endless::{Ended, can_end};
 use crate::compile::scope::Scope;
 use crate::compile::variables::is_variable_name;
 use crate::plan::{self, At, Entries, List, Path, Problem, Text};
 use crate::program::{
-    BadValue, Chance, Condition, Controller, CounterId, ForEach, If, Interleave, Jump, Loop,
-    OnError, Once, Operand, RunFor, Setting, Step, Template, Test, Times, Transaction, Values,
-    VariableId, While,
+    BadValue, Chance, Condition, Controller, CounterId, ForEach, If, Interleave, Jump, Loop, Once,
+    Operand, RunFor, Setting, Step, Template, Test, Times, Transaction, Values, VariableId, While,
 };
 
 /// Where a controller stands.
@@ -194,6 +194,9 @@ impl Compiler<'_> {
             self.missing(around, "name", "write `name: checkout`: it is the label of its row");
         }
         let name = own.name.as_ref().and_then(|name| self.label(name, &around.path));
+        if let Some(label) = name.as_ref().and_then(Template::as_constant) {
+            self.transactions.push((label.to_owned(), around.path.key("name")));
+        }
         let path = around.path.key("include_pauses");
         let include_pauses = match &own.include_pauses {
             Some(setting) => self.setting(setting, &path),
@@ -327,38 +330,4 @@ impl Compiler<'_> {
         self.counters += 1;
         CounterId(self.counters - 1)
     }
-}
-
-/// What may never end by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ended {
-    Group,
-    Loop,
-}
-
-/// Whether some step can end the loop or group around it.
-pub(super) fn can_end(steps: &[Step], what: Ended) -> bool {
-    ends(steps, what, false)
-}
-
-/// `inner`: the steps are those of a loop within it.
-fn ends(steps: &[Step], what: Ended, inner: bool) -> bool {
-    steps.iter().any(|step| match step {
-        Step::Sampler(sampler) => match sampler.on_error {
-            OnError::Continue => false,
-            OnError::NextIteration => what == Ended::Loop,
-            OnError::StopThread | OnError::StopTest | OnError::StopTestNow => true,
-        },
-        Step::Controller(controller) => {
-            let inner = inner || controller.is_loop();
-            controller.parts().into_iter().any(|part| ends(part, what, inner))
-        }
-        Step::Jump(jump) => match jump {
-            Jump::NextPass => false,
-            Jump::Break => what == Ended::Loop && !inner,
-            Jump::NextIteration => what == Ended::Loop,
-            Jump::StopThread | Jump::StopTest | Jump::StopTestNow => true,
-        },
-        Step::Pause(_) | Step::Set(_) | Step::Log(_) => false,
-    })
 }

@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use crate::compile::compiler::Compiler;
 use crate::compile::connections::Connections;
-use crate::compile::controller::{Ended, can_end};
 use crate::compile::reply::settle_readers;
 use crate::compile::scope::Scope;
 use crate::compile::secrets::add_constants;
 use crate::compile::warning::Warning;
 use crate::plan::{At, Loaded, Path, Problem, Setting, Text, ThreadGroup};
-use crate::program::{BadValue, FromText, Group, Phase, Program, Step, Times};
+use crate::program::{BadValue, FromText, Group, Phase, Program, Times};
 
 const MAX_THREADS: u32 = 1_000_000;
 
@@ -163,23 +162,6 @@ impl Compiler<'_> {
             loops,
             duration,
             steps,
-        }
-    }
-
-    /// Notes what only an interrupt of the run ends.
-    fn endless(&mut self, path: &Path, loops: Times, duration: Option<Duration>, steps: &[Step]) {
-        let loops_in_it = std::mem::take(&mut self.endless);
-        if duration.is_some() {
-            return;
-        }
-        if loops == Times::Forever && !can_end(steps, Ended::Group) {
-            let warning = Warning::Endless { what: "the group" };
-            self.note(warning.at(&path.key("loops"), At::Value));
-            return;
-        }
-        for path in loops_in_it {
-            let warning = Warning::Endless { what: "the loop" };
-            self.note(warning.at(&path, At::Value));
         }
     }
 

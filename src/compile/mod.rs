@@ -20,6 +20,7 @@ mod compiler;
 mod condition;
 mod connections;
 mod controller;
+mod endless;
 mod extractor;
 mod group;
 mod header;

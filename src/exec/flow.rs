@@ -267,6 +267,9 @@ impl<'p> Thread<'p> {
     /// A step that goes on elsewhere. What it ends ends as the plan means it: the samples judge.
     pub(crate) fn jump(&mut self, jump: Jump) -> Flow {
         let stop = &self.worker.shared.stop;
+        if matches!(jump, Jump::StopTest | Jump::StopTestNow) {
+            self.end_early(EndCause::StopTest);
+        }
         match jump {
             Jump::NextPass => return Flow::NextPass,
             Jump::Break => return Flow::Break,

@@ -236,6 +236,7 @@ fn asides(out: &mut String, stats: &Stats) {
     for (cause, (threads, example)) in &stats.ended_early {
         let why = match cause {
             EndCause::StopThread => "by `stop_thread`".to_owned(),
+            EndCause::StopTest => "by `stop_test`, and the run with them".to_owned(),
             EndCause::AllSkipped(code) => {
                 format!("after three iterations in which all was skipped ({code})")
             }

@@ -20,6 +20,8 @@ pub struct Phases {
 pub enum EndCause {
     /// `on_error: stop_thread`, or the step.
     StopThread,
+    /// The step `stop_test` or `stop_test_now`, which ended the run too.
+    StopTest,
     /// Three iterations in a row in which every sampler was skipped with this cause.
     AllSkipped(Code),
     /// 10,000 passes that reached no sampler and waited for nothing.

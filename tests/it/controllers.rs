@@ -206,6 +206,7 @@ fn a_step_can_stop_the_test_and_the_samples_judge() {
     let finished = run("threads: 3\nloops: forever", steps);
     finished.expect_exit(0);
     assert!(finished.rows("a").len() >= 3, "{finished:#?}");
+    assert!(finished.stderr.contains("1 threads by `stop_test`"), "{}", finished.stderr);
     let finished = run("loops: forever", "- open\n- stop_test_now");
     finished.expect_exit(0);
     assert_eq!(finished.rows.len(), 1);

@@ -84,6 +84,29 @@ fn of_controller(controller: &Controller) -> Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::{Jump, Template, Transaction};
+
+    #[test]
+    fn controllers_count_where_it_is_the_same_whatever_they_decide() {
+        let steps = |count: usize| -> Vec<Step> {
+            (0..count).map(|_| Step::Controller(Box::new(transaction(Vec::new())))).collect()
+        };
+        assert_eq!(rows(&steps(3)), Rows::Exactly(0), "a transaction without samplers has no row");
+        let random = |one, other| Controller::Random(vec![steps(one), steps(other)]);
+        assert_eq!(of_controller(&random(1, 2)), Rows::Exactly(0));
+        let jump = || vec![Step::Jump(Jump::Break)];
+        assert_eq!(of_controller(&transaction(jump())), Rows::Unknown);
+        assert_eq!(of_controller(&Controller::Random(vec![jump(), steps(1)])), Rows::Unknown);
+    }
+
+    fn transaction(steps: Vec<Step>) -> Controller {
+        let include_pauses = Setting::Fixed(false);
+        Controller::Transaction(Transaction {
+            name: Template::constant("t"),
+            include_pauses,
+            steps,
+        })
+    }
 
     #[test]
     fn a_number_that_does_not_fit_is_unknown() {

@@ -244,6 +244,8 @@ impl<'t> Parser<'t> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn value(operand: &Operand) -> String {
@@ -327,6 +329,18 @@ mod tests {
             let found = text.get(wrong.start..wrong.start + wrong.length).unwrap_or_default();
             assert_eq!((found, wrong.title.as_str()), (part, title), "{text}");
             assert!(wrong.help.is_some(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_written_is_a_condition_or_an_error_within_the_text(
+            text in r#"([\PC\n]|and |or |not |in |defined\(|[()\[\],"'=<>!$\{}.+0-9e -]){0,12}"#,
+        ) {
+            if let Err(wrong) = parse(&text) {
+                prop_assert!(wrong.start <= text.len(), "{wrong:?}");
+                prop_assert!(wrong.start + wrong.length <= text.len().max(1), "{wrong:?}");
+            }
         }
     }
 
