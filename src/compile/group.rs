@@ -10,7 +10,7 @@ use crate::compile::secrets::add_constants;
 use crate::compile::step::can_end;
 use crate::compile::warning::Warning;
 use crate::plan::{At, Loaded, Path, Problem, Setting, Text, ThreadGroup};
-use crate::program::{BadValue, FromText, Group, Program, Step, Times};
+use crate::program::{BadValue, FromText, Group, LAST_FRAME_FINAL, Program, Step, Times};
 
 /// The name of a group that has none, as in JMeter.
 const GROUP_NAME: &str = "Thread Group";
@@ -70,6 +70,7 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
     compiler.unused_variables(&plan.variables);
     let thresholds = compiler.thresholds(&plan.thresholds, &groups);
     let families = compiler.variables.families();
+    let last_frame_final = compiler.variables.known(LAST_FRAME_FINAL);
     let secret_variables = compiler.secret_variables(&named_secrets, &families);
     let mut secrets = std::mem::take(&mut compiler.secrets);
     add_constants(&mut secrets, &variables, &secret_variables);
@@ -78,6 +79,7 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
         families,
         secrets,
         secret_variables,
+        last_frame_final,
         show_secrets: false,
         sample_variables,
         variable_names: std::mem::take(&mut compiler.variables).into_names(),

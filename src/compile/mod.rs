@@ -20,6 +20,7 @@ mod connections;
 mod extractor;
 mod group;
 mod header;
+mod heartbeat;
 mod pattern;
 mod payload;
 mod properties;

@@ -8,6 +8,7 @@
 
 mod assertion;
 mod attribution;
+mod background;
 mod check;
 mod connections;
 mod cursor;
@@ -16,6 +17,7 @@ mod evaluate;
 mod extractor;
 mod filter;
 mod functions;
+mod heartbeat;
 mod judge;
 mod matcher;
 mod outcome;

@@ -5,7 +5,6 @@ use crate::plan::error::ShapeError;
 
 /// Keys of plans, groups, steps, samplers and matchers that are specified but not built yet.
 const LATER_KEYS: &[&str] = &[
-    "answer_pings",
     "arrivals",
     "at_end",
     "backoff",
@@ -16,14 +15,11 @@ const LATER_KEYS: &[&str] = &[
     "data_sets",
     "exponential",
     "failed_pause",
-    "fragments",
     "gaussian",
     "graceful_stop",
-    "heartbeat",
     "if_open",
     "max_threads",
     "origin",
-    "pings",
     "poisson",
     "proxy",
     "send_base64",
@@ -108,6 +104,7 @@ const HOMES: &[(&[&str], &str)] = &[
         ],
         "belongs in `defaults` or in a sampler",
     ),
+    (&["pings", "answer_pings", "fragments", "heartbeat"], "belongs in `open`, or in `defaults`"),
     (&["times"], "belongs in `loop`"),
     (&["correlate"], "belongs in `request_response`; give a reader a `reply` to look for"),
     (

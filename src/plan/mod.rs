@@ -8,6 +8,7 @@ mod assertion;
 mod document;
 mod error;
 mod extractor;
+mod heartbeat;
 mod json;
 mod keys;
 mod load;
@@ -28,6 +29,7 @@ pub use error::At;
 pub use extractor::{
     BetweenExtractor, CommonExtractor, Extractor, HeaderExtractor, JsonExtractor, RegexExtractor,
 };
+pub use heartbeat::{Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend};
 pub use json::Json;
 #[cfg(test)]
 pub(crate) use load::parse;

@@ -107,7 +107,7 @@ impl WorkerSink for WorkerRecorder {
             }
             Note::ThreadFinished => self.live.threads.down(),
             Note::Opened { .. } => self.live.connections.up(),
-            Note::ConnectionEnded => self.live.connections.down(),
+            Note::ConnectionEnded { .. } => self.live.connections.down(),
             _ => {}
         }
         self.stats.note(note);

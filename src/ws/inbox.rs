@@ -129,11 +129,12 @@ impl Inbox {
     }
 
     /// How many messages are too early for a request that is sent now and were not counted before.
+    /// Pings and pongs could be nobody's reply.
     pub fn count_early(&mut self) -> u32 {
         let mut count = 0;
         for entry in self.entries.iter_mut().rev().take_while(|entry| !entry.counted_early) {
             entry.counted_early = true;
-            count += 1;
+            count += u32::from(entry.message.kind.is_data());
         }
         count
     }
@@ -237,5 +238,8 @@ mod tests {
         assert_eq!((inbox.count_early(), inbox.count_early()), (1, 0));
         inbox.push(message("b")).unwrap();
         assert_eq!(inbox.count_early(), 1);
+        let now = clock::now();
+        inbox.push(Message::new(MessageKind::Ping, Vec::new(), 2, now, now)).unwrap();
+        assert_eq!(inbox.count_early(), 0, "a ping is no reply");
     }
 }

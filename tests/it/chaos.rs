@@ -101,14 +101,14 @@ fn whatever_a_server_does_each_execution_is_a_row_or_a_skip_and_the_run_ends() {
         let started = clock::now();
         let (finished, records) = run_against(peer, &text);
         finished.expect_exit(1);
-        assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
         assert_eq!((finished.rows("open").len(), records.len()), (50, 50));
         let skipped = finished.summary_number("labels/all/skipped");
         #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
         let rows = finished.rows.len() as f64;
         assert!((rows + skipped - 350.0).abs() < f64::EPSILON, "{rows} rows, {skipped} skipped");
         let slowest = finished.rows.iter().map(|row| row.elapsed).max();
-        assert!(slowest < Some(1_000), "{slowest:?}");
+        assert!(slowest < Some(5_000), "{slowest:?}");
         let codes: BTreeSet<&str> = finished.rows.iter().map(|row| row.code.as_str()).collect();
         assert!(codes.len() > 6, "little trouble: {codes:?}");
         assert!(!finished.stderr.contains("panicked"), "{}", finished.stderr);

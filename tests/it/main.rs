@@ -7,6 +7,8 @@ mod check;
 mod codec;
 mod extract;
 mod floods;
+mod frames;
+mod heartbeat;
 mod hostile;
 mod jmeter;
 mod layers;

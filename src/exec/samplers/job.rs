@@ -192,10 +192,11 @@ impl<'a, 'p> Job<'a, 'p> {
 
     async fn read_up(&mut self, deadline: Instant) {
         let Some(connection) = &self.slot().connection else { return };
-        let enough = connection.received() + connection.receive_buffer() as u64;
+        let enough = connection.traffic().received + connection.receive_buffer() as u64;
         let is_enough = |slot: &mut Slot<'_>, _: &mut ReadOn| {
-            let caught_up =
-                |one: &mut Connection| one.received() >= enough || one.is_caught_up(clock::now());
+            let caught_up = |one: &mut Connection| {
+                one.traffic().received >= enough || one.is_caught_up(clock::now())
+            };
             !slot.is_open() || slot.connection.as_deref_mut().is_some_and(caught_up)
         };
         let id = self.id;

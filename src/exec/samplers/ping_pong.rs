@@ -94,10 +94,12 @@ impl Observer for AwaitPong<'_> {
         Some(message)
     }
 
-    fn control(&mut self, frame: &Frame, arrived: Instant) {
+    fn control(&mut self, frame: &Frame, arrived: Instant) -> bool {
         let fits = frame.opcode == Opcode::Pong && frame.payload == self.payload;
-        if self.came.is_none() && fits && frame.first_byte >= self.since {
+        let awaited = self.came.is_none() && fits && frame.first_byte >= self.since;
+        if awaited {
             self.came = Some(Came::of(frame, arrived));
         }
+        awaited
     }
 }

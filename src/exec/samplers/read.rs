@@ -13,7 +13,7 @@ use crate::exec::wait::{AtEnd, Ended};
 use crate::exec::worker::Worker;
 use crate::program::{self, Expect};
 use crate::sample::{Code, Note};
-use crate::ws::{Fate, Frame, Message, Observer};
+use crate::ws::{Fate, Frame, Message, Observer, Reaction};
 
 pub(crate) async fn run<'p>(
     job: &mut Job<'_, 'p>,
@@ -196,5 +196,11 @@ impl Observer for Collect<'_> {
         }
     }
 
-    fn control(&mut self, _: &Frame, _: Instant) {}
+    fn control(&mut self, _: &Frame, _: Instant) -> bool {
+        false
+    }
+
+    fn take_reaction(&mut self) -> Option<Reaction> {
+        self.take.take_reaction()
+    }
 }

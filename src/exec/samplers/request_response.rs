@@ -11,8 +11,8 @@ use crate::exec::outcome::{Execution, Failure};
 use crate::exec::samplers::job::Job;
 use crate::exec::samplers::payload;
 use crate::exec::samplers::take::{self, Take};
-use crate::exec::wait::AtEnd;
-use crate::program::{self, LateReplies, Unmatched};
+use crate::exec::wait::{AtEnd, Ended};
+use crate::program::{self, Expect, LateReplies, Unmatched};
 use crate::sample::{Code, Note};
 
 pub(crate) async fn run<'p>(
@@ -38,6 +38,7 @@ pub(crate) async fn run<'p>(
     job.exchange(&mut outcome);
     sort_out_early(job, &mut filters, unmatched);
     let mut reply = Take::new(Some(outcome.start), filters, matcher, unmatched);
+    reply.for_close = expect == Expect::Close;
     let sent = job.send(&mut outcome, kind.opcode(), &bytes, &mut reply, write_timeout).await;
     if let Err(failure) = sent {
         reply.finish(job, &mut outcome);
@@ -55,6 +56,9 @@ pub(crate) async fn run<'p>(
     if let Some(message) = reply.finish(job, &mut outcome) {
         take::receive(&mut outcome, message, expect, Some(kind));
         return Ok(Execution::Row(outcome));
+    }
+    if reply.for_close && ended == Ended::Done {
+        return Ok(Execution::Row(take::lost(job, outcome, expect)));
     }
     let failure = job.no_answer(ended, "no reply came within `read_timeout`", &reply.passed_over());
     remember(job, reply.matcher, outcome.start, late_replies);
