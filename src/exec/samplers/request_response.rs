@@ -36,7 +36,8 @@ pub(crate) async fn run<'p>(
     }
     let mut outcome = job.outcome();
     job.exchange(&mut outcome);
-    sort_out_early(job, &mut filters, unmatched);
+    let is_of_use = spec.matching.others_read || unmatched == Unmatched::Keep;
+    sort_out_early(job, &mut filters, is_of_use);
     let mut reply = Take::new(Some(outcome.start), filters, matcher, unmatched);
     reply.for_close = expect == Expect::Close;
     let sent = job.send(&mut outcome, kind.opcode(), &bytes, &mut reply, write_timeout).await;
@@ -67,13 +68,13 @@ pub(crate) async fn run<'p>(
 
 /// Messages that are already there cannot be replies; what no filter discards stays for reading
 /// samplers, if there are any.
-fn sort_out_early(job: &mut Job<'_, '_>, filters: &mut Filters<'_>, unmatched: Unmatched) {
+fn sort_out_early(job: &mut Job<'_, '_>, filters: &mut Filters<'_>, is_of_use: bool) {
     let label = job.label;
     let Some(connection) = &mut job.slot().connection else { return };
     filters.sweep(connection);
     let count = connection.inbox().count_early();
     if count > 0 {
-        if unmatched == Unmatched::Drop {
+        if !is_of_use {
             connection.inbox().clear();
         }
         job.note(&Note::Early { label, count });
