@@ -145,6 +145,7 @@ fn run(threads: u32, loops: Times, steps: Vec<Step>) -> (Vec<String>, Vec<String
         secret_variables: Vec::new(),
         secrets: Secrets::default(),
         show_secrets: false,
+        in_turn: false,
         sample_variables: Vec::new(),
         counters: 0,
         groups: vec![group],
