@@ -86,6 +86,10 @@ fn open(address: SocketAddr) -> Step {
             bytes: Setting::Fixed(ByteSize(1 << 20)),
             when_full: Setting::Fixed(WhenFull::DropOldest),
         },
+        pings: Setting::Fixed(Pings::Answer),
+        answer_pings: Setting::Fixed(true),
+        fragments: Setting::Fixed(Fragments::Join),
+        heartbeat: Heartbeat::default(),
     };
     sampler("open", SamplerKind::Open(Box::new(open)))
 }
@@ -137,6 +141,7 @@ fn run(threads: u32, loops: Times, steps: Vec<Step>) -> (Vec<String>, Vec<String
         variables: Vec::new(),
         families: Families::new(),
         numbered: std::collections::HashMap::new(),
+        last_frame_final: None,
         secret_variables: Vec::new(),
         secrets: Secrets::default(),
         show_secrets: false,

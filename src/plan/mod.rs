@@ -9,6 +9,7 @@ mod controller;
 mod document;
 mod error;
 mod extractor;
+mod heartbeat;
 mod json;
 mod keys;
 mod left_out;
@@ -33,6 +34,7 @@ pub use error::At;
 pub use extractor::{
     BetweenExtractor, CommonExtractor, Extractor, HeaderExtractor, JsonExtractor, RegexExtractor,
 };
+pub use heartbeat::{Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend};
 pub use json::Json;
 #[cfg(test)]
 pub(crate) use load::parse;

@@ -1,11 +1,14 @@
 //! What a connection does with messages and with time, by its [`Script`]. No I/O.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::task::Context;
 use std::time::{Duration, Instant};
 
 use crate::clock::Clock;
 use crate::target::counters::Tallies;
 use crate::target::outbox::Outbox;
+use crate::target::room::{Member, Rooms};
 use crate::target::route::{Ending, Script};
 use crate::ws::frame::encode;
 use crate::ws::{Message, MessageKind, Opcode};
@@ -25,6 +28,7 @@ pub(super) enum Behaviour {
     Push(Push),
     Slow(Box<Slow>),
     Flood(Box<Flood>),
+    Room(Member),
 }
 
 /// Messages on a schedule that is absolute: the n-th is due `n / hz` after the start.
@@ -54,11 +58,12 @@ pub(super) struct Flood {
 
 impl Behaviour {
     /// The script of a connection whose upgrade was accepted at `started`.
-    pub(super) fn new(script: Script, started: Instant) -> Self {
+    pub(super) fn new(script: Script, started: Instant, rooms: &Arc<Rooms>) -> Self {
         match script {
             Script::Echo => Self::Echo,
             Script::Binary => Self::Binary,
             Script::Silent => Self::Silent,
+            Script::Room { number } => Self::Room(Member::join(rooms, number)),
             Script::Fragment { count } => Self::Fragment { count },
             Script::Drop { after, ending } => Self::Drop { left: after, ending },
             Script::Push { hz } => Self::Push(Push { hz, started, next: 1 }),
@@ -79,6 +84,11 @@ impl Behaviour {
             Self::Echo | Self::Push(_) => out.message(message.kind, &message.payload),
             Self::Binary => out.message(MessageKind::Binary, &message.payload),
             Self::Silent | Self::Flood(_) => {}
+            Self::Room(member) => {
+                let mut frame = Vec::new();
+                encode(&mut frame, message.kind.opcode(), true, &message.payload, None);
+                member.say(&frame);
+            }
             Self::Fragment { count } => out.fragments(&message, *count),
             Self::Drop { left, .. } => {
                 *left = left.saturating_sub(1);
@@ -133,8 +143,12 @@ impl Behaviour {
     }
 
     /// Adds what is sent without cause, as far as there is room. True if it added something.
-    pub(super) fn top_up(&mut self, out: &mut Outbox) -> bool {
-        let Self::Flood(flood) = self else { return false };
+    pub(super) fn top_up(&mut self, out: &mut Outbox, cx: &Context<'_>) -> bool {
+        let flood = match self {
+            Self::Flood(flood) => flood,
+            Self::Room(member) => return member.listen(out, cx),
+            _ => return false,
+        };
         let mut added = false;
         while !out.is_full() && flood.left != Some(0) {
             out.encoded_message(&flood.frame);
@@ -182,8 +196,14 @@ impl Slow {
 
 #[cfg(test)]
 mod tests {
+    use std::task::Waker;
+
     use super::*;
     use crate::target::outbox::FULL;
+
+    fn new(script: Script, started: Instant) -> Behaviour {
+        Behaviour::new(script, started, &Arc::default())
+    }
 
     fn text(payload: &str, arrived: Instant) -> Message {
         Message::new(MessageKind::Text, payload.as_bytes().to_vec(), 0, arrived, arrived)
@@ -193,7 +213,7 @@ mod tests {
     fn pushes_keep_to_their_schedule_however_late_they_are_looked_at() {
         let (clock, tallies, mut out) = (Clock::start(), Tallies::default(), Outbox::default());
         let start = clock.started();
-        let mut push = Behaviour::new(Script::Push { hz: 4.0 }, start);
+        let mut push = new(Script::Push { hz: 4.0 }, start);
         let at = |ms| start + Duration::from_millis(ms);
         assert_eq!(push.due(&out), Some(at(250)));
         push.on_time(at(249), &clock, &tallies, &mut out);
@@ -208,7 +228,7 @@ mod tests {
     #[test]
     fn a_peer_that_takes_nothing_is_not_sent_more_pushes() {
         let (clock, tallies, mut out) = (Clock::start(), Tallies::default(), Outbox::default());
-        let mut push = Behaviour::new(Script::Push { hz: 1_000.0 }, clock.started());
+        let mut push = new(Script::Push { hz: 1_000.0 }, clock.started());
         let later = clock.started() + Duration::from_mins(1);
         push.on_time(later, &clock, &tallies, &mut out);
         assert!(out.bytes().len() < FULL + 100, "{}", out.bytes().len());
@@ -219,7 +239,7 @@ mod tests {
     fn slow_echoes_in_order_each_after_its_own_delay() {
         let (clock, tallies, mut out) = (Clock::start(), Tallies::default(), Outbox::default());
         let start = clock.started();
-        let mut slow = Behaviour::new(Script::Slow { delay: Duration::from_secs(1) }, start);
+        let mut slow = new(Script::Slow { delay: Duration::from_secs(1) }, start);
         slow.on_message(text("a", start), &mut out);
         slow.on_message(text("b", start + Duration::from_millis(10)), &mut out);
         assert_eq!(slow.due(&out), Some(start + Duration::from_secs(1)));
@@ -233,8 +253,7 @@ mod tests {
     #[test]
     fn slow_stops_reading_when_it_holds_enough() {
         let (clock, mut out) = (Clock::start(), Outbox::default());
-        let mut slow =
-            Behaviour::new(Script::Slow { delay: Duration::from_secs(1) }, clock.started());
+        let mut slow = new(Script::Slow { delay: Duration::from_secs(1) }, clock.started());
         assert!(slow.takes_input());
         slow.on_message(text(&"x".repeat(HELD_BYTES), clock.started()), &mut out);
         assert!(!slow.takes_input());
@@ -243,7 +262,7 @@ mod tests {
     #[test]
     fn drop_ends_after_its_last_echo() {
         let (now, mut out) = (Clock::start().started(), Outbox::default());
-        let mut drop = Behaviour::new(Script::Drop { after: 2, ending: Ending::Reset }, now);
+        let mut drop = new(Script::Drop { after: 2, ending: Ending::Reset }, now);
         drop.on_message(text("a", now), &mut out);
         assert_eq!(drop.ending(), None);
         drop.on_message(text("b", now), &mut out);
@@ -255,13 +274,16 @@ mod tests {
     fn a_flood_fills_the_outbox_and_no_more_and_ends_at_its_number() {
         let now = Clock::start().started();
         let mut out = Outbox::default();
-        let mut flood = Behaviour::new(Script::Flood { bytes: 1_024, max: None }, now);
-        assert!(flood.top_up(&mut out));
+        let mut flood = new(Script::Flood { bytes: 1_024, max: None }, now);
+        assert!(flood.top_up(&mut out, &Context::from_waker(Waker::noop())));
         assert!(out.is_full() && out.bytes().len() < FULL + 2_000);
-        assert!(!flood.top_up(&mut out));
+        assert!(!flood.top_up(&mut out, &Context::from_waker(Waker::noop())));
         let mut out = Outbox::default();
-        let mut flood = Behaviour::new(Script::Flood { bytes: 1, max: Some(2) }, now);
-        assert!(flood.top_up(&mut out) && !flood.top_up(&mut out));
+        let mut flood = new(Script::Flood { bytes: 1, max: Some(2) }, now);
+        assert!(
+            flood.top_up(&mut out, &Context::from_waker(Waker::noop()))
+                && !flood.top_up(&mut out, &Context::from_waker(Waker::noop()))
+        );
         assert_eq!(out.bytes(), b"\x81\x01x\x81\x01x");
     }
 }

@@ -9,6 +9,7 @@ mod behaviour;
 mod counters;
 mod outbox;
 mod request;
+mod room;
 mod route;
 mod server;
 mod session;

@@ -1,6 +1,7 @@
 //! Path and query to what the server does.
 
 use std::fmt::Display;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use crate::ws::{NO_STATUS, may_be_sent};
 /// The paths and their parameters, each with its default; what `/` answers.
 pub const PATHS: &str = "\
 /echo /push?hz=2 /slow?ms=1500 /drop?after=5&code=1011 /cap?max=100&hz=2 /binary /fragment?n=3 \
-/silent /flood?bytes=1024&max=0 /reject?status=403 /count; each also takes delay_upgrade_ms=0";
+/silent /rooms/NAME /flood?bytes=1024&max=0 /reject?status=403 /count; each also takes delay_upgrade_ms=0";
 
 /// Stands in `/drop?code=` for a close without a close frame (RFC 6455 7.1.5).
 const ABNORMAL: u16 = 1006;
@@ -58,6 +59,8 @@ pub(super) enum Script {
     Fragment { count: usize },
     /// Answers nothing but pings and closes.
     Silent,
+    /// Sends each message to all in the room, whose name has this number.
+    Room { number: u64 },
     /// Sends text messages of this size as fast as they are taken; `None` without end.
     Flood { bytes: usize, max: Option<u64> },
 }
@@ -111,6 +114,11 @@ fn script(path: &str, query: &mut Query<'_>) -> Result<Script, Refusal> {
         // The upper bound keeps what one read of tiny messages can make the server send at 2 MiB.
         "/fragment" => Script::Fragment { count: query.number("n", 3, 1..=100)? },
         "/silent" => Script::Silent,
+        room if room.strip_prefix("/rooms/").is_some_and(|name| !name.is_empty()) => {
+            let mut hasher = DefaultHasher::new();
+            room.hash(&mut hasher);
+            Script::Room { number: hasher.finish() }
+        }
         "/flood" => {
             let bytes = query.number("bytes", 1_024, 0..=1 << 20)?;
             let max = query.number("max", 0, 0..=u64::MAX)?;

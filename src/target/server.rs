@@ -15,6 +15,7 @@ use tokio::time::{sleep, timeout};
 use crate::clock::Clock;
 use crate::target::Counters;
 use crate::target::counters::Tallies;
+use crate::target::room::Rooms;
 use crate::target::upgrade;
 
 /// Connections that the kernel completes ahead of the accept loop; it may allow fewer.
@@ -61,6 +62,7 @@ pub struct Server {
 pub(super) struct Shared {
     pub(super) clock: Clock,
     pub(super) tallies: Tallies,
+    pub(super) rooms: Arc<Rooms>,
     /// Tells all connections that the server stops.
     pub(super) stopped: Notify,
 }
@@ -75,6 +77,7 @@ impl Server {
         let shared = Arc::new(Shared {
             clock: Clock::start(),
             tallies: Tallies::default(),
+            rooms: Arc::default(),
             stopped: Notify::new(),
         });
         let (stop, stopping) = oneshot::channel();

@@ -114,7 +114,7 @@ impl Session {
                 Poll::Ready(Err(_)) => return Poll::Ready(()),
                 Poll::Pending => false,
             };
-            again |= self.phase == Phase::Open && self.behaviour.top_up(&mut self.outbox);
+            again |= self.phase == Phase::Open && self.behaviour.top_up(&mut self.outbox, cx);
             match self.outbox.poll_flush(&mut self.stream, &self.shared.tallies, cx) {
                 Poll::Ready(Ok(())) if self.is_over(cx) => return Poll::Ready(()),
                 // What was not polled for lack of room wakes nobody, so it is polled now.

@@ -397,3 +397,19 @@ fn an_address_in_use_is_named() {
     let error = wsmeter::target::Server::start(server.address()).unwrap_err();
     assert!(error.to_string().contains(&server.address().to_string()), "{error}");
 }
+
+#[test]
+fn a_room_hears_what_each_of_its_members_says() {
+    let server = target();
+    let mut ann = connect(server.address(), "/rooms/lobby?token=a");
+    let mut bob = connect(server.address(), "/rooms/lobby");
+    let mut eve = connect(server.address(), "/rooms/other");
+    assert_eq!(ask(&mut eve, "alone"), Message::text("alone"));
+    assert_eq!(ask(&mut ann, "hello"), Message::text("hello"));
+    assert_eq!(bob.read().unwrap(), Message::text("hello"));
+    bob.send(Message::binary(vec![1, 2])).unwrap();
+    assert_eq!(ann.read().unwrap(), Message::binary(vec![1, 2]));
+    drop(ann);
+    assert_eq!(bob.read().unwrap(), Message::binary(vec![1, 2]));
+    assert_eq!(try_connect(server.address(), "/rooms/").err(), Some(404));
+}
