@@ -80,8 +80,8 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
     compiler.unused_variables(&plan.variables);
     let thresholds = compiler.thresholds(&plan.thresholds, &groups);
     let families = compiler.variables.families();
-    let numbered = compiler.variables.numbers();
     let last_frame_final = compiler.variables.known(LAST_FRAME_FINAL);
+    let numbered = compiler.variables.numbers();
     let secret_variables = compiler.secret_variables(&named_secrets, &families);
     let mut secrets = std::mem::take(&mut compiler.secrets);
     add_constants(&mut secrets, &variables, &secret_variables);

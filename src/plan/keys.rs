@@ -93,8 +93,7 @@ const HOMES: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// How settings are written where something else is a frequent mistake, such as a list of steps for a
-/// controller.
+/// How keys are written that want settings; a list of steps in their place is a frequent mistake.
 const EXAMPLES: &[(&str, &str)] = &[
     ("answer", "{ when: { equals: '2' }, send: '3' }"),
     ("block", "{ steps: [ … ] }"),
@@ -114,7 +113,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("while", "{ condition: last_ok, steps: [ … ] }"),
 ];
 
-/// What such settings may look like.
+/// What stands behind a key that wants settings.
 pub(crate) fn example(kind: &str) -> Option<&'static str> {
     EXAMPLES.iter().find(|(known, _)| *known == kind).map(|(_, example)| *example)
 }
