@@ -2,6 +2,7 @@
 //! a value.
 
 use std::collections::HashMap;
+use std::path::Path as FilePath;
 use std::time::Duration;
 
 use jsonpath_rust::parser::model::JpQuery;
@@ -15,6 +16,10 @@ use crate::program::{BadValue, FromText, Secrets, Setting, Template, VariableId}
 /// The state of one compilation.
 pub(super) struct Compiler<'a> {
     pub(super) properties: &'a Properties,
+    /// Where the plan is: files are named relative to it.
+    pub(super) directory: &'a FilePath,
+    /// Whether the text at hand is a file's, so that places in it are none in the plan.
+    pub(super) in_a_file: bool,
     pub(super) problems: Vec<Problem>,
     pub(super) variables: Variables,
     /// Secrets in URLs and headers that are the same at each execution.
@@ -59,9 +64,11 @@ pub(super) enum When {
 }
 
 impl<'a> Compiler<'a> {
-    pub(super) fn new(properties: &'a Properties) -> Self {
+    pub(super) fn new(properties: &'a Properties, directory: &'a FilePath) -> Self {
         Self {
             properties,
+            directory,
+            in_a_file: false,
             problems: Vec::new(),
             variables: Variables::default(),
             secrets: Secrets::default(),

@@ -35,6 +35,7 @@ mod reply;
 mod sampler;
 mod scope;
 mod secrets;
+mod send_file;
 mod source;
 mod step;
 mod swallow;
@@ -43,6 +44,8 @@ mod threshold;
 mod url;
 mod variables;
 mod warning;
+
+use std::path::Path as FilePath;
 
 use crate::diag::{Diagnostic, Severity};
 use crate::plan::{At, Loaded, Problem};
@@ -62,7 +65,8 @@ pub struct Compiled {
 /// Resolves a plan. Fails with everything that is wrong with it, at most 20 errors in the order of
 /// their places and a word on how many more there are.
 pub fn compile(loaded: &Loaded, properties: &Properties) -> Result<Compiled, Vec<Diagnostic>> {
-    let mut compiler = compiler::Compiler::new(properties);
+    let directory = loaded.path.parent().unwrap_or_else(|| FilePath::new(""));
+    let mut compiler = compiler::Compiler::new(properties, directory);
     let program = group::program(&mut compiler, loaded);
     let (mut errors, warnings): (Vec<_>, Vec<_>) =
         compiler.problems.into_iter().partition(|problem| problem.severity == Severity::Error);

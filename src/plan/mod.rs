@@ -43,7 +43,7 @@ pub use path::{Path, Segment};
 pub use problem::Problem;
 pub use sampler::{
     Close, Common, Correlate, Defaults, Inbox, Open, PingPong, PushDelay, Read, RequestResponse,
-    SingleRead, SingleWrite,
+    SendFile, SingleRead, SingleWrite,
 };
 pub use schema::schema;
 pub use scoped::Scoped;
