@@ -172,6 +172,8 @@ async fn go_through(worker: &Rc<Worker>, mut shares: Vec<Share>) {
     let mut walk = worker.shared.phases.walk();
     while let Some((phase, began)) = walk.phase() {
         worker.phase.set(phase);
+        // `follow` may not have run since another worker told the run to end.
+        worker.level.set(*worker.shared.stop.subscribe().borrow());
         let is_due = |share: &mut Share| worker.shared.program.groups[share.group].phase == phase;
         for share in shares.extract_if(.., is_due) {
             tasks.spawn_local(start_threads(Rc::clone(worker), share, began));
