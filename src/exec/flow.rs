@@ -249,6 +249,7 @@ impl<'p> Thread<'p> {
                     self.not_done("set", failure);
                 }
             }
+            self.trace(|thread| thread.scope.trace_of(*variable));
         }
     }
 

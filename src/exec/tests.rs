@@ -156,6 +156,7 @@ fn run(
         secret_variables: Vec::new(),
         secrets: Secrets::default(),
         show_secrets: false,
+        in_turn: false,
         sample_variables: Vec::new(),
         counters,
         groups: vec![group],

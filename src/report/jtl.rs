@@ -47,12 +47,7 @@ impl<W: io::Write> Rows<W> {
             Code::Number(code) => line.number(u64::from(code)),
             code => line.text(&code.to_string()),
         }
-        if sample.success && !sample.transaction {
-            // One of a fixed set.
-            line.plain(sample.message);
-        } else {
-            line.text(sample.message);
-        }
+        line.text(sample.message);
         line.text(sample.thread);
         line.plain(match sample.data_type {
             DataType::None => "",
@@ -102,7 +97,7 @@ impl Line {
     fn text(&mut self, text: &str) {
         // Without an early end the compiler looks at many bytes at a time.
         let special = text.bytes().fold(false, |found, byte| {
-            found | (byte == b',') | (byte == b'"') | may_be_control(byte)
+            found | (byte == b',' || byte == b'"' || may_be_control(byte))
         });
         if !special && text.len() <= TEXT_CHARS {
             return self.plain(text);

@@ -28,3 +28,4 @@ mod support;
 mod target;
 mod thresholds;
 mod transactions;
+mod try_plan;
