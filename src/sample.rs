@@ -5,6 +5,7 @@ mod code;
 mod note;
 mod run_end;
 mod text;
+mod trace;
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -14,6 +15,7 @@ pub use note::{Beats, EndCause, Note, Phases};
 pub use run_end::RunEnd;
 pub(crate) use text::may_be_control;
 pub use text::{TEXT_CHARS, one_line};
+pub use trace::{Payload, Trace};
 
 /// What kind of payload a sampler received; the JTL's `dataType`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -72,6 +74,8 @@ pub struct Sample<'a> {
     pub variables: &'a [Option<Cow<'a, str>>],
     /// Whether this was the first exchange on its connection.
     pub first_exchange: bool,
+    /// Whether this sums up the samples of a `transaction`: a row, and no sampler execution.
+    pub transaction: bool,
 }
 
 /// Where a run's samples go: hands out one [`WorkerSink`] for each worker.
@@ -86,6 +90,12 @@ pub trait WorkerSink: Send {
     fn sample(&mut self, sample: &Sample<'_>);
     /// Takes what has no row.
     fn note(&mut self, note: &Note<'_>);
+    /// Whether it wants to see everything that happens: see [`Trace`].
+    fn wants_traces(&self) -> bool {
+        false
+    }
+    /// Takes an event of a trial run and when it happened, in order.
+    fn trace(&mut self, _: Instant, _: &Trace) {}
     /// Hands on what was collected; called about twice a second and once at the end.
     fn flush(&mut self);
 }
@@ -115,6 +125,7 @@ impl Sample<'static> {
             url: "ws://127.0.0.1:9000/echo",
             variables: &[],
             first_exchange: false,
+            transaction: false,
         }
     }
 }

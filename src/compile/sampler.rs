@@ -43,7 +43,10 @@ impl Compiler<'_> {
         let Place { kind: word, path, scope, .. } = place;
         let opens = *word == "open" || place.connects.get();
         let role = if opens { "open" } else { *word };
-        let name = self.label(common.name, word, path);
+        let name = match common.name {
+            Some(name) => self.label(name, path),
+            None => Some(Template::constant(*word)),
+        };
         let connection = if let Some(name) = common.connection {
             self.connection_name(name, &path.key("connection"))
         } else {
@@ -123,13 +126,13 @@ impl Compiler<'_> {
         })
     }
 
-    fn label(
+    /// The label of the rows of what stands at `path`.
+    pub(super) fn label(
         &mut self,
-        name: Option<&plan::Setting<plan::Text>>,
-        kind: &str,
+        name: &plan::Setting<plan::Text>,
         path: &Path,
     ) -> Option<Template> {
-        let Some(name) = name else { return Some(Template::constant(kind)) };
+        let kind = path.last_key().unwrap_or_default().to_owned();
         let path = path.key("name");
         let template = self.text(name, &path)?;
         let problem = match template.as_constant() {
@@ -138,8 +141,11 @@ impl Compiler<'_> {
                     .help("use another name")
             }
             Some(text) if text.trim().is_empty() => {
-                Problem::error(&path, "a label cannot be empty")
-                    .help(format!("leave it out for `{kind}`"))
+                let problem = Problem::error(&path, "a label cannot be empty");
+                match kind.as_str() {
+                    "transaction" => problem.help("write what it sums up, such as `checkout`"),
+                    kind => problem.help(format!("leave it out for `{kind}`")),
+                }
             }
             _ => return Some(template),
         };

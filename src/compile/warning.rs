@@ -17,6 +17,8 @@ pub(super) enum Warning {
     BeforeOpen { kind: &'static str, connection: String },
     /// Steps without names send different payloads and have one label.
     SharedLabel { kind: &'static str },
+    /// A transaction has the label of a sampler.
+    TransactionLabel { name: String },
     /// Nothing reads a variable.
     UnusedVariable { name: String },
     /// A group or loop runs until the run is interrupted.
@@ -45,6 +47,9 @@ impl Warning {
             Self::SharedLabel { kind } => {
                 format!("`{kind}` steps with different payloads share the label `{kind}`")
             }
+            Self::TransactionLabel { name } => {
+                format!("the transaction `{name}` has the label of a sampler")
+            }
             Self::UnusedVariable { name } => format!("the variable `{name}` is never used"),
             Self::Endless { what } => format!("{what} never ends by itself"),
             Self::Swallowed { kind, filter } => {
@@ -68,6 +73,9 @@ impl Warning {
             }
             Self::SharedLabel { .. } => {
                 "give each a `name`, so that the results tell them apart".to_owned()
+            }
+            Self::TransactionLabel { .. } => {
+                "give it another name: tools that read the rows would take both for one".to_owned()
             }
             Self::UnusedVariable { name } => {
                 format!("write `${{{name}}}` where it belongs, or remove it")
@@ -166,6 +174,18 @@ mod tests {
     }
 
     #[test]
+    fn a_transaction_has_a_label_of_its_own() {
+        let steps = "  - open\n  - transaction: { name: open, steps: ping_pong }";
+        let (line, title, _) = only("", "loops: 1", steps);
+        assert_eq!(
+            (line, title.as_str()),
+            (7, "the transaction `open` has the label of a sampler")
+        );
+        let other = "  - open\n  - transaction: { name: both, steps: ping_pong }";
+        assert!(warnings("", "loops: 1", other).is_empty());
+    }
+
+    #[test]
     fn a_variable_that_nothing_reads_is_named() {
         let (line, title, help) = only("variables: { room: a }", "loops: 1", "  - open");
         assert_eq!((line, title.as_str()), (2, "the variable `room` is never used"));
@@ -185,6 +205,20 @@ mod tests {
         let stops =
             "  - open\n  - loop: { times: forever, on_error: stop_thread, steps: ping_pong }";
         assert!(warnings("", "loops: 1", stops).is_empty());
+        let always = "  - open\n  - while: { condition: 'true', steps: ping_pong }";
+        assert_eq!(only("", "loops: 1", always).1, "the loop never ends by itself");
+        let ends = |what| {
+            let then = format!("if: {{ condition: last_ok, then: {what} }}");
+            format!("  - open\n  - loop: {{ times: forever, steps: [ping_pong, {then}] }}")
+        };
+        for what in ["break", "next_iteration", "stop_thread"] {
+            assert!(warnings("", "loops: 1", &ends(what)).is_empty(), "{what}");
+        }
+        let inner = "{ loop: { times: 2, steps: break } }";
+        assert_eq!(only("", "loops: 1", &ends(inner)).1, "the loop never ends by itself");
+        // The next iteration of a group without end is no end.
+        let group = only("", "loops: forever", "  - open\n  - next_iteration");
+        assert_eq!(group.1, "the group never ends by itself");
     }
 
     #[test]

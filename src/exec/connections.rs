@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 use std::task::Context;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::task::spawn_local;
 
@@ -71,13 +71,25 @@ pub(crate) struct Connections<'p> {
     pub(crate) next_beat: Option<Instant>,
     /// When the group's duration is over.
     pub(crate) end: Option<Instant>,
+    /// When pauses end at the latest, because the thread is in a `run_for`.
+    pub(crate) pause_end: Option<Instant>,
+    /// How long the thread has paused in all.
+    pub(crate) paused: Duration,
 }
 
 impl<'p> Connections<'p> {
     pub(crate) fn new(worker: Rc<Worker>, end: Option<Instant>) -> Self {
         let waker = worker.register();
-        let timer = Timer::default();
-        Self { worker, slots: Vec::new(), timer, waker, next_beat: None, end }
+        Self {
+            worker,
+            slots: Vec::new(),
+            timer: Timer::default(),
+            waker,
+            next_beat: None,
+            end,
+            pause_end: None,
+            paused: Duration::ZERO,
+        }
     }
 
     /// The slot of this name, made if there is none. Good until the next one is asked for: a slot
@@ -234,6 +246,10 @@ impl Slot<'_> {
     /// that a full inbox does not keep the close away.
     pub(crate) fn begin_closing(&mut self) {
         self.closing = true;
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     /// No sampler waits for a message any more.

@@ -11,9 +11,12 @@ use tokio::task::{LocalSet, spawn_local, unconstrained};
 use tokio::time::{Instant as RuntimeInstant, MissedTickBehavior, interval, sleep_until};
 
 use crate::clock;
+use crate::exec::evaluate::Scope;
 use crate::exec::shared::Shared;
 use crate::exec::stop::{GRACEFUL_STOP, Level};
 use crate::exec::thread;
+use crate::exec::trace::Tracer;
+use crate::program::Phase;
 use crate::sample::{Note, Sample, WorkerSink};
 
 /// Size of the read buffer that all connections of a worker share, in bytes.
@@ -30,19 +33,23 @@ pub(crate) struct Worker {
     /// For one outgoing frame at a time.
     pub(crate) write_buffer: RefCell<Vec<u8>>,
     sink: RefCell<Box<dyn WorkerSink>>,
+    /// What happens, if the sink wants to see it.
+    pub(crate) tracer: Option<Rc<Tracer>>,
     level: Cell<Level>,
+    phase: Cell<Phase>,
     /// The tasks to wake when the run is told to end, by thread.
     wakers: RefCell<Vec<Option<Waker>>>,
 }
 
 impl Worker {
+    /// How far the run has been told to end, as it is meant for the phase at hand.
     pub(crate) fn level(&self) -> Level {
-        self.level.get()
+        self.level.get().in_phase(self.phase.get())
     }
 
     /// When samplers at work are interrupted, if the run has been told to end.
     pub(crate) fn interrupt_at(&self) -> Option<Instant> {
-        match self.level.get() {
+        match self.level() {
             Level::Run => None,
             Level::Graceful(since) => Some(since + GRACEFUL_STOP),
             Level::Now => Some(self.shared.started),
@@ -55,6 +62,15 @@ impl Worker {
 
     pub(crate) fn note(&self, note: &Note<'_>) {
         self.sink.borrow_mut().note(note);
+    }
+
+    /// Hands on what has happened, if someone wants to see it.
+    pub(crate) fn show_traces(&self, scope: &Scope) {
+        let Some(tracer) = &self.tracer else { return };
+        let mut sink = self.sink.borrow_mut();
+        for (at, trace) in tracer.take(scope) {
+            sink.trace(at, &trace);
+        }
     }
 
     /// A place for one task's waker.
@@ -99,7 +115,8 @@ impl Worker {
 
     /// Waits until `moment`; false if the run was told to end before.
     async fn wait_until(&self, moment: Instant, level: &mut watch::Receiver<Level>) -> bool {
-        let ended = async { level.wait_for(|level| *level != Level::Run).await.is_ok() };
+        let is_end = |level: &Level| level.in_phase(self.phase.get()) != Level::Run;
+        let ended = async { level.wait_for(is_end).await.is_ok() };
         tokio::select! {
             biased;
             _ = ended => false,
@@ -133,17 +150,15 @@ pub(crate) fn run(
         shared,
         read_buffer: RefCell::new(vec![0; READ_BUFFER].into_boxed_slice()),
         write_buffer: RefCell::default(),
+        tracer: sink.wants_traces().then(Rc::default),
         sink: RefCell::new(sink),
         level: Cell::new(Level::Run),
+        phase: Cell::new(Phase::Setup),
         wakers: RefCell::default(),
     });
     runtime.block_on(async {
-        let tasks = LocalSet::new();
-        for share in shares {
-            tasks.spawn_local(start_threads(Rc::clone(&worker), share));
-        }
         tokio::select! {
-            () = tasks => {}
+            () = go_through(&worker, shares) => {}
             () = worker.follow(level) => {}
             () = worker.flush_regularly() => {}
         }
@@ -151,12 +166,32 @@ pub(crate) fn run(
     worker.sink.borrow_mut().flush();
 }
 
+/// Runs the worker's shares phase by phase, in step with the other workers.
+async fn go_through(worker: &Rc<Worker>, mut shares: Vec<Share>) {
+    let mut tasks = LocalSet::new();
+    let mut walk = worker.shared.phases.walk();
+    while let Some((phase, began)) = walk.phase() {
+        worker.phase.set(phase);
+        // `follow` may not have run since another worker told the run to end.
+        worker.level.set(*worker.shared.stop.subscribe().borrow());
+        let is_due = |share: &mut Share| worker.shared.program.groups[share.group].phase == phase;
+        for share in shares.extract_if(.., is_due) {
+            tasks.spawn_local(start_threads(Rc::clone(worker), share, began));
+            if worker.shared.program.in_turn {
+                (&mut tasks).await;
+            }
+        }
+        (&mut tasks).await;
+        walk.end().await;
+    }
+}
+
 /// Starts each thread of a share when it is due: thread i of n at `delay + i * ramp_up / n`.
-async fn start_threads(worker: Rc<Worker>, share: Share) {
+async fn start_threads(worker: Rc<Worker>, share: Share, began: Instant) {
     let mut level = worker.shared.stop.subscribe();
     let program = Arc::clone(&worker.shared.program);
     let group = &program.groups[share.group];
-    let start = worker.shared.started + group.delay;
+    let start = began + group.delay;
     let end = group.duration.map(|duration| start + duration);
     let mut index = share.first;
     while index < group.threads {

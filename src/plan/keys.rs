@@ -19,56 +19,45 @@ const LATER_KEYS: &[&str] = &[
     "origin",
     "poisson",
     "proxy",
-    "setup",
     "spacing",
     "stages",
     "subprotocols",
-    "teardown",
     "time_limit",
     "timers",
     "tls",
 ];
 
 /// Steps that are specified but not built yet.
-const LATER_STEPS: &[&str] = &[
-    "break",
-    "chance",
-    "for_each",
-    "http",
-    "if",
-    "include",
-    "interleave",
-    "log",
-    "next_iteration",
-    "next_pass",
-    "once",
-    "pace",
-    "random",
-    "rendezvous",
-    "run_for",
-    "set",
-    "start_next_loop",
-    "stop_test",
-    "stop_test_now",
-    "stop_thread",
-    "transaction",
-    "while",
-];
+const LATER_STEPS: &[&str] = &["http", "include", "pace", "rendezvous"];
 
 /// What other tools call a step, and its name here.
 const OTHER_NAMES: &[(&str, &str)] = &[
+    ("assign", "set"),
     ("connect", "open"),
+    ("continue", "next_pass"),
     ("delay", "pause"),
     ("disconnect", "close"),
+    ("echo", "log"),
+    ("foreach", "for_each"),
     ("group", "block"),
+    ("once_only", "once"),
+    ("percent", "chance"),
     ("ping", "ping_pong"),
+    ("print", "log"),
     ("receive", "single_read"),
     ("repeat", "loop"),
+    ("repeat_while", "while"),
     ("request", "request_response"),
+    ("runtime", "run_for"),
     ("send", "single_write` or `request_response"),
+    ("simple", "block"),
     ("sleep", "pause"),
+    ("stop", "stop_thread` or `stop_test"),
     ("think", "pause"),
     ("think_time", "pause"),
+    ("throughput", "chance"),
+    ("until", "while"),
+    ("variables", "set"),
     ("wait", "pause"),
     ("write", "single_write"),
 ];
@@ -101,10 +90,35 @@ const HOMES: &[(&[&str], &str)] = &[
     (&["times"], "belongs in `loop`"),
     (&["correlate"], "belongs in `request_response`; give a reader a `reply` to look for"),
     (
-        &["thread_groups", "variables", "secrets", "sample_variables"],
+        &["thread_groups", "setup", "teardown", "variables", "secrets", "sample_variables"],
         "belongs at the top of the plan",
     ),
 ];
+
+/// How keys are written that want settings; a list of steps in their place is a frequent mistake.
+const EXAMPLES: &[(&str, &str)] = &[
+    ("answer", "{ when: { equals: '2' }, send: '3' }"),
+    ("block", "{ steps: [ … ] }"),
+    ("chance", "{ percent: 10, steps: [ … ] }"),
+    ("for_each", "{ in: [a, b], as: x, steps: [ … ] }"),
+    ("heartbeat", "{ ping: { every: 30s } }"),
+    ("if", "{ condition: last_ok, then: [ … ] }"),
+    ("interleave", "{ steps: [ … ] }"),
+    ("loop", "{ times: 3, steps: [ … ] }"),
+    ("once", "{ steps: [ … ] }"),
+    ("ping", "{ every: 30s }"),
+    ("random", "{ steps: [ … ] }"),
+    ("run_for", "{ duration: 30s, steps: [ … ] }"),
+    ("send", "{ every: 25s, text: '2' }"),
+    ("set", "{ name: value }"),
+    ("transaction", "{ name: checkout, steps: [ … ] }"),
+    ("while", "{ condition: last_ok, steps: [ … ] }"),
+];
+
+/// What stands behind a key that wants settings.
+pub(crate) fn example(kind: &str) -> Option<&'static str> {
+    EXAMPLES.iter().find(|(known, _)| *known == kind).map(|(_, example)| *example)
+}
 
 /// The error for `key`, which is none of `known` in the settings called `place`; without advice if
 /// there are none.
@@ -183,8 +197,8 @@ mod tests {
     fn what_a_later_version_knows_is_said_to_be_missing() {
         assert_eq!(unknown_key("tls", "`open`", &["url"]).title, "`tls` is not in this version");
         assert_eq!(
-            unknown_kind("step", "while", &["loop"]).title,
-            "`while` is not in this version"
+            unknown_kind("step", "include", &["loop"]).title,
+            "`include` is not in this version"
         );
     }
 

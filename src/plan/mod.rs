@@ -5,12 +5,14 @@
 //! any of its values stands, so that an error found late still has line and column.
 
 mod assertion;
+mod controller;
 mod document;
 mod error;
 mod extractor;
 mod heartbeat;
 mod json;
 mod keys;
+mod left_out;
 mod load;
 mod path;
 mod place;
@@ -25,6 +27,9 @@ mod syntax;
 mod thread_group;
 
 pub use assertion::{Check, HeaderCheck, HexCheck, JsonCheck, PingPongFilter, SizeCheck};
+pub use controller::{
+    Block, Chance, ForEach, If, Interleave, Loop, Once, Random, RunFor, Transaction, Values, While,
+};
 pub use error::At;
 pub use extractor::{
     BetweenExtractor, CommonExtractor, Extractor, HeaderExtractor, JsonExtractor, RegexExtractor,
@@ -46,5 +51,5 @@ pub use setting::{
     Count, Entries, Flag, Kind, List, Number, Passes, Removable, Setting, Size, Text, TextOr, Time,
     Word,
 };
-pub use step::{Block, Loop, Pause, Step};
+pub use step::{Pause, Step};
 pub use thread_group::{Plan, ThreadGroup};

@@ -232,7 +232,8 @@ samplers! {
 
     /// Sends a ping and waits for its pong.
     PingPong {
-        /// What the ping carries, at most 125 bytes.
+        /// What the ping carries, at most 125 bytes. After a time-out, pings with the same payload
+        /// are skipped until the connection is opened anew: their pong could be the late one.
         payload: Setting<Text>,
         /// What is sent: `ping_pong` waits for the answer, `pong` is a pong that nobody asked for.
         kind: Setting<Word>,

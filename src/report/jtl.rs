@@ -96,9 +96,9 @@ impl Line {
     /// Any text, on one line. Quoting is minimal: JMeter refuses a header or number in quotes.
     fn text(&mut self, text: &str) {
         // Without an early end the compiler looks at many bytes at a time.
-        let special = text
-            .bytes()
-            .fold(false, |found, byte| found | matches!(byte, b',' | b'"') | may_be_control(byte));
+        let special = text.bytes().fold(false, |found, byte| {
+            found | (byte == b',' || byte == b'"' || may_be_control(byte))
+        });
         if !special && text.len() <= TEXT_CHARS {
             return self.plain(text);
         }
@@ -158,10 +158,13 @@ mod tests {
 
     #[test]
     fn only_what_must_be_quoted_is_quoted() {
-        let row =
-            rows(&[Sample { label: "a,b", message: "he said \"x\"", url: "", ..Sample::plain() }]);
+        let said = Sample { message: "he said \"x\"", success: false, ..Sample::plain() };
+        let row = rows(&[Sample { label: "a,b", url: "", ..said }]);
         assert!(row.contains(",\"a,b\",200,\"he said \"\"x\"\"\","), "{row}");
         assert!(row.contains(",null,"), "{row}");
+        // The message of a transaction has a comma where it passed too.
+        let row = rows(&[Sample { message: "1, 0", transaction: true, ..Sample::plain() }]);
+        assert!(row.contains(",200,\"1, 0\",Chatters"), "{row}");
     }
 
     proptest! {

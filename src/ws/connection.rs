@@ -18,8 +18,8 @@ use crate::net::Stream;
 use crate::ws::frame::{self, Role};
 use crate::ws::inbox::Full;
 use crate::ws::{
-    Assembler, CloseFrame, Decoder, Frame, FrameRules, Inbox, Limits, Message, MessageKind,
-    Observer, Opcode, Reaction, Violation,
+    Assembler, CloseFrame, Decoder, Direction, Frame, FrameRules, Inbox, Limits, Message,
+    MessageKind, Observer, Opcode, Reaction, Shown, Tap, Violation,
 };
 
 /// How much one pump reads at most before others get their turn, in bytes.
@@ -81,6 +81,10 @@ pub struct Connection {
     late_ping: Option<Vec<u8>>,
     close_sent: bool,
     rules: FrameRules,
+    /// Whether observers may have something to say to what they take.
+    reacts: bool,
+    /// Who looks on, in a trial run.
+    tap: Option<Box<dyn Tap>>,
     /// The peer's close frame and when it arrived.
     peer_close: Option<Box<(Frame, Instant)>>,
     traffic: Traffic,
@@ -116,6 +120,8 @@ impl Connection {
             late_ping: None,
             close_sent: false,
             rules,
+            reacts: rules.deliver_pings,
+            tap: None,
             peer_close: None,
             traffic: Traffic::default(),
             caught_up: false,
@@ -163,6 +169,16 @@ impl Connection {
         }
     }
 
+    /// From now on `tap` sees every frame.
+    pub fn set_tap(&mut self, tap: Option<Box<dyn Tap>>) {
+        self.tap = tap;
+    }
+
+    /// From now on observers may answer what they take: they are asked at each message.
+    pub fn let_observers_react(&mut self) {
+        self.reacts = true;
+    }
+
     /// Whether a close frame of ours was sent: nothing may follow it (RFC 6455 5.5.1).
     pub fn is_closing(&self) -> bool {
         self.close_sent
@@ -207,6 +223,7 @@ impl Connection {
     /// nothing on a lost connection. The peer's answer to a close frame is a [`Loss::Closed`].
     pub fn send(&mut self, opcode: Opcode, payload: &[u8], scratch: &mut Vec<u8>) -> usize {
         self.close_sent |= opcode == Opcode::Close;
+        self.show_sent(opcode, payload);
         scratch.clear();
         let length = frame::encode(scratch, opcode, true, payload, Some(frame::fresh_mask()));
         self.traffic.sent += length as u64;
@@ -232,7 +249,9 @@ impl Connection {
         buffer: &mut [u8],
         observer: &mut dyn Observer,
     ) {
-        self.take_reactions(observer);
+        if self.reacts {
+            self.take_reactions(observer);
+        }
         self.poll_flush(context);
         self.caught_up = false;
         let mut budget = READ_BUDGET;
@@ -301,6 +320,11 @@ impl Connection {
         now: Instant,
         observer: &mut dyn Observer,
     ) -> Result<(), Violation> {
+        if let Some(tap) = &mut self.tap {
+            let Frame { opcode, last, payload, .. } = &frame;
+            let shown = Shown { opcode: *opcode, last: *last, payload };
+            tap.frame(Direction::Received, shown, now);
+        }
         match frame.opcode {
             Opcode::Ping => {
                 if self.rules.answer_pings {
@@ -343,13 +367,11 @@ impl Connection {
     }
 
     fn deliver(&mut self, message: Message, observer: &mut dyn Observer) {
-        match observer.message(message) {
-            None => self.take_reactions(observer),
-            Some(message) => {
-                if self.inbox.push(message) == Err(Full) {
-                    self.end(POLICY_VIOLATION, Loss::InboxFull);
-                }
-            }
+        let kept = observer.message(message).map(|message| self.inbox.push(message));
+        if kept == Some(Err(Full)) {
+            self.end(POLICY_VIOLATION, Loss::InboxFull);
+        } else if kept.is_none() && self.reacts {
+            self.take_reactions(observer);
         }
     }
 
@@ -377,8 +399,15 @@ impl Connection {
     }
 
     fn queue(&mut self, opcode: Opcode, payload: &[u8]) {
+        self.show_sent(opcode, payload);
         let mask = Some(frame::fresh_mask());
         self.traffic.sent += frame::encode(&mut self.unsent, opcode, true, payload, mask) as u64;
+    }
+
+    fn show_sent(&mut self, opcode: Opcode, payload: &[u8]) {
+        if let Some(tap) = &mut self.tap {
+            tap.frame(Direction::Sent, Shown { opcode, last: true, payload }, clock::now());
+        }
     }
 
     fn fail(&mut self, violation: Violation) {

@@ -20,7 +20,7 @@ impl Compiler<'_> {
         match parse::parse(text) {
             Ok(pieces) => self.pieces(&pieces, text, path, when),
             Err(error) => {
-                let at = self.within(error.start, error.length);
+                let at = self.part_of(error.start, error.length);
                 self.note(Problem::error(path, error.title).at(at).help(error.help));
                 None
             }
@@ -59,7 +59,7 @@ impl Compiler<'_> {
         path: &Path,
         when: When,
     ) -> Option<Vec<Part>> {
-        let at = self.within(expression.start, expression.length);
+        let at = self.part_of(expression.start, expression.length);
         match &expression.content {
             Content::Variable(name) if when == When::BeforeTheRun => {
                 self.too_late(&format!("the variable `{name}`"), path, at);
@@ -75,7 +75,7 @@ impl Compiler<'_> {
     }
 
     /// A part of the text at hand; the whole value where that text is a file's and not the plan's.
-    fn within(&self, start: usize, length: usize) -> At {
+    fn part_of(&self, start: usize, length: usize) -> At {
         if self.in_a_file { At::Value } else { At::Within { start, length } }
     }
 

@@ -30,7 +30,7 @@ pub(crate) async fn run<'p>(
     if expect != Expect::Close && !job.awaits(matcher.as_ref(), late_replies) {
         return Ok(Execution::Skipped(Code::OutOfSync));
     }
-    let mut next = Take::new(None, filters, matcher, unmatched);
+    let mut next = Take::new(None, filters, matcher, unmatched, job.tracer());
     next.for_close = expect == Expect::Close;
     let mut outcome = opened.map_or_else(|| job.outcome(), |opened| *opened);
     // Until now it has connected, or done nothing.
