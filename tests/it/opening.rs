@@ -332,7 +332,8 @@ fn the_end_of_the_duration_ends_a_backoff() {
         "- single_read: { connect: { backoff: { first: 50s, max: 60s } } }",
     ] {
         let group = "duration: 700ms\nloops: 2";
-        let running = start(&Env::new(), &plan(group, steps), &url);
+        let env = Env::new();
+        let running = start(&env, &plan(group, steps), &url);
         let finished = running.finish_within(Duration::from_secs(20));
         finished.expect_exit(1);
         assert_eq!(finished.rows.len(), 1, "{finished:#?}");
