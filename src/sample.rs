@@ -71,6 +71,8 @@ pub struct Sample<'a> {
     pub variables: &'a [Option<Cow<'a, str>>],
     /// Whether this was the first exchange on its connection.
     pub first_exchange: bool,
+    /// Whether this sums up the samples of a `transaction`: a row, and no sampler execution.
+    pub transaction: bool,
 }
 
 /// Where a run's samples go: hands out one [`WorkerSink`] for each worker.
@@ -114,6 +116,7 @@ impl Sample<'static> {
             url: "ws://127.0.0.1:9000/echo",
             variables: &[],
             first_exchange: false,
+            transaction: false,
         }
     }
 }

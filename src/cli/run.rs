@@ -20,7 +20,7 @@ use crate::console::Console;
 use crate::exec::{self, Running};
 use crate::net;
 use crate::plan::{self, Loaded};
-use crate::program::{Program, VariableId};
+use crate::program::{Phase, Program, VariableId};
 use crate::report::json::{self, About, Contents, Group};
 use crate::report::progress::{Bar, Lines};
 use crate::report::{Finished, Live, Outputs, Recorder, Wanted};
@@ -169,10 +169,12 @@ async fn watch(running: &mut Running, mut signals: Signals, live: &Live, progres
                 if live.has_write_failed() {
                     stop.now(RunEnd::BrokeOff("results could not be written".to_owned()));
                 }
+                progress.say_all(&live.take_log());
                 progress.tick(live);
             }
         }
     }
+    progress.say_all(&live.take_log());
     progress.finish(live);
 }
 
@@ -231,7 +233,16 @@ fn hexadecimal(bytes: &[u8]) -> String {
 fn groups(program: &Program) -> Vec<Group> {
     let groups = program.groups.iter();
     groups
-        .map(|group| Group { name: group.name.clone(), model: "closed", threads: group.threads })
+        .map(|group| Group {
+            name: group.name.clone(),
+            phase: match group.phase {
+                Phase::Setup => "setup",
+                Phase::Main => "main",
+                Phase::Teardown => "teardown",
+            },
+            model: "closed",
+            threads: group.threads,
+        })
         .collect()
 }
 
@@ -275,6 +286,12 @@ impl Progress {
         match self {
             Self::Bar { bar, .. } => bar.say(line),
             Self::Lines { console, .. } | Self::None(console) => console.info(&format!("{line}\n")),
+        }
+    }
+
+    fn say_all(&self, lines: &[String]) {
+        for line in lines {
+            self.say(line);
         }
     }
 

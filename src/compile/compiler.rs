@@ -21,11 +21,17 @@ pub(super) struct Compiler<'a> {
     pub(super) secrets: Secrets,
     /// Variables that are extracted from headers with secrets.
     pub(super) secret_headers: Vec<VariableId>,
-    /// `loop`s of the group at hand that nothing in them ends.
+    /// The labels of transactions that are known before the run, and where they stand.
+    pub(super) transactions: Vec<(String, Path)>,
+    /// What `set` gives to variables, which may be secret.
+    pub(super) set_values: Vec<(VariableId, Template)>,
+    /// What makes a loop of the group at hand one that nothing ends: its `times` or `condition`.
     pub(super) endless: Vec<Path>,
+    /// How many loops are around the step at hand.
+    pub(super) loops: usize,
     /// What the first unnamed sampler of each kind that sends has for a payload.
     pub(super) unnamed_payloads: HashMap<&'static str, UnnamedPayload>,
-    /// How many `__counter` calls there are so far.
+    /// How many counts the run keeps so far: of `__counter` calls, and of controllers.
     pub(super) counters: u32,
     /// Regular expressions by their text: a long plan repeats few of them, and each takes time to
     /// compile and memory to keep.
@@ -60,7 +66,10 @@ impl<'a> Compiler<'a> {
             variables: Variables::default(),
             secrets: Secrets::default(),
             secret_headers: Vec::new(),
+            transactions: Vec::new(),
+            set_values: Vec::new(),
             endless: Vec::new(),
+            loops: 0,
             unnamed_payloads: HashMap::new(),
             counters: 0,
             patterns: HashMap::new(),

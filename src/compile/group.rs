@@ -7,13 +7,10 @@ use crate::compile::connections::Connections;
 use crate::compile::reply::settle_readers;
 use crate::compile::scope::Scope;
 use crate::compile::secrets::add_constants;
-use crate::compile::step::can_end;
 use crate::compile::warning::Warning;
 use crate::plan::{At, Loaded, Path, Problem, Setting, Text, ThreadGroup};
-use crate::program::{BadValue, FromText, Group, Program, Step, Times};
+use crate::program::{BadValue, FromText, Group, Phase, Program, Times};
 
-/// The name of a group that has none, as in JMeter.
-const GROUP_NAME: &str = "Thread Group";
 const MAX_THREADS: u32 = 1_000_000;
 
 /// `threads`: from 1 to 1,000,000.
@@ -28,6 +25,15 @@ impl FromText for Threads {
             _ => Err(BadValue::new(format!("`{text}` is not a number of threads"))
                 .with_help("write a whole number from 1 to 1000000")),
         }
+    }
+}
+
+/// The name of a group that has none, as in JMeter.
+fn default_name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Setup => "setUp Thread Group",
+        Phase::Main => "Thread Group",
+        Phase::Teardown => "tearDown Thread Group",
     }
 }
 
@@ -49,33 +55,40 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
         compiler.named_variables(&plan.sample_variables, &top.key("sample_variables"));
     let scope = compiler.inner_scope(&Scope::default(), &top, plan.scoped());
     let mut pending = compiler.pending_variables();
-    let list = top.key("thread_groups");
-    if plan.thread_groups.0.is_empty() {
-        let problem = Problem::error(&list, "the plan has no thread groups").at(At::Key);
-        compiler.note(problem.help("add `thread_groups:` with at least one entry and its `steps`"));
-    }
     let mut groups = Vec::new();
-    for (index, group) in plan.thread_groups.0.iter().enumerate() {
-        let path = list.index(index);
-        if compiler.is_enabled(group.enabled.as_ref(), &path) {
-            groups.push(compiler.group(group, &path, &scope));
+    for phase in Phase::ALL {
+        let (key, written) = match phase {
+            Phase::Setup => ("setup", &plan.setup),
+            Phase::Main => ("thread_groups", &plan.thread_groups),
+            Phase::Teardown => ("teardown", &plan.teardown),
+        };
+        let list = top.key(key);
+        let before = groups.len();
+        for (index, group) in written.0.iter().enumerate() {
+            let path = list.index(index);
+            if compiler.is_enabled(group.enabled.as_ref(), &path) {
+                let place = (phase, groups.len() - before + 1);
+                groups.push(compiler.group(group, &path, &scope, place));
+            }
+            compiler.group_variables(&mut pending);
         }
-        compiler.group_variables(&mut pending);
-    }
-    if groups.is_empty() && !plan.thread_groups.0.is_empty() {
-        let problem = Problem::error(&list, "no thread group is enabled").at(At::Key);
-        compiler.note(problem.help("a run needs at least one; remove an `enabled: false`"));
+        if phase == Phase::Main && groups.len() == before {
+            compiler.no_group(&list, written.0.is_empty());
+        }
     }
     compiler.default_variables(&pending);
     compiler.unused_variables(&plan.variables);
     let thresholds = compiler.thresholds(&plan.thresholds, &groups);
     let families = compiler.variables.families();
+    let numbered = compiler.variables.numbers();
     let secret_variables = compiler.secret_variables(&named_secrets, &families);
     let mut secrets = std::mem::take(&mut compiler.secrets);
     add_constants(&mut secrets, &variables, &secret_variables);
+    add_constants(&mut secrets, &compiler.set_values, &secret_variables);
     Program {
         name,
         families,
+        numbered,
         secrets,
         secret_variables,
         show_secrets: false,
@@ -89,7 +102,25 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
 }
 
 impl Compiler<'_> {
-    fn group(&mut self, group: &ThreadGroup, path: &Path, scope: &Scope) -> Group {
+    fn no_group(&mut self, list: &Path, none_written: bool) {
+        let (title, help) = if none_written {
+            let help = "add `thread_groups:` with at least one entry and its `steps`";
+            ("the plan has no thread groups", help)
+        } else {
+            let help = "a run needs at least one; remove an `enabled: false`";
+            ("no thread group is enabled", help)
+        };
+        self.note(Problem::error(list, title).at(At::Key).help(help));
+    }
+
+    /// `place`: its phase, and which of it the group is.
+    fn group(
+        &mut self,
+        group: &ThreadGroup,
+        path: &Path,
+        scope: &Scope,
+        (phase, number): (Phase, usize),
+    ) -> Group {
         let name = group.name.as_ref().and_then(|name| self.plain_name(name, &path.key("name")));
         let threads = group
             .threads
@@ -122,30 +153,15 @@ impl Compiler<'_> {
         }
         self.endless(path, loops, duration, &steps);
         Group {
-            name: name.unwrap_or_else(|| GROUP_NAME.to_owned()),
+            name: name.unwrap_or_else(|| default_name(phase).to_owned()),
+            phase,
+            number,
             threads,
             ramp_up,
             delay,
             loops,
             duration,
             steps,
-        }
-    }
-
-    /// Notes what only an interrupt of the run ends.
-    fn endless(&mut self, path: &Path, loops: Times, duration: Option<Duration>, steps: &[Step]) {
-        let loops_in_it = std::mem::take(&mut self.endless);
-        if duration.is_some() {
-            return;
-        }
-        if loops == Times::Forever && !can_end(steps) {
-            let warning = Warning::Endless { what: "the group" };
-            self.note(warning.at(&path.key("loops"), At::Value));
-            return;
-        }
-        for path in loops_in_it {
-            let warning = Warning::Endless { what: "the loop" };
-            self.note(warning.at(&path.key("times"), At::Value));
         }
     }
 

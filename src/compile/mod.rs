@@ -3,7 +3,8 @@
 //! 1. the plan's variables, in order;
 //! 2. the plan's defaults, the outermost scope (`scope`);
 //! 3. each group: its schedule (`group`), then its steps with their scopes (`step`,
-//!    `sampler`, `assertion`, `extractor`), every text through `template`;
+//!    `controller`, `sampler`, `assertion`, `extractor`), every text through `template`, conditions
+//!    through `condition`;
 //! 4. what needs a whole group: variables that nothing defines (`variables`) and connections that
 //!    nothing opens (`connections`);
 //! 5. `thresholds`, which need the labels of all groups (`threshold`).
@@ -16,7 +17,10 @@
 mod assertion;
 mod check;
 mod compiler;
+mod condition;
 mod connections;
+mod controller;
+mod endless;
 mod extractor;
 mod group;
 mod header;

@@ -156,8 +156,12 @@ fn for_each_sampler(steps: &mut [Step], visit: &mut impl FnMut(&mut Sampler)) {
     for step in steps {
         match step {
             Step::Sampler(sampler) => visit(sampler),
-            Step::Loop(inner) => for_each_sampler(&mut inner.steps, visit),
-            Step::Pause(_) => {}
+            Step::Controller(inner) => {
+                for part in inner.parts_mut() {
+                    for_each_sampler(part, visit);
+                }
+            }
+            Step::Pause(_) | Step::Set(_) | Step::Log(_) | Step::Jump(_) => {}
         }
     }
 }

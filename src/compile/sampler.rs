@@ -42,7 +42,10 @@ impl Compiler<'_> {
         connections: &mut Connections,
     ) -> Option<Sampler> {
         let Place { kind: word, path, scope } = place;
-        let name = self.label(common.name, word, path);
+        let name = match common.name {
+            Some(name) => self.label(name, path),
+            None => Some(Template::constant(*word)),
+        };
         let connection = if let Some(name) = common.connection {
             self.connection_name(name, &path.key("connection"))
         } else {
@@ -108,13 +111,13 @@ impl Compiler<'_> {
         })
     }
 
-    fn label(
+    /// The label of the rows of what stands at `path`.
+    pub(super) fn label(
         &mut self,
-        name: Option<&plan::Setting<plan::Text>>,
-        kind: &str,
+        name: &plan::Setting<plan::Text>,
         path: &Path,
     ) -> Option<Template> {
-        let Some(name) = name else { return Some(Template::constant(kind)) };
+        let kind = path.last_key().unwrap_or_default().to_owned();
         let path = path.key("name");
         let template = self.text(name, &path)?;
         let problem = match template.as_constant() {
@@ -123,8 +126,11 @@ impl Compiler<'_> {
                     .help("use another name")
             }
             Some(text) if text.trim().is_empty() => {
-                Problem::error(&path, "a label cannot be empty")
-                    .help(format!("leave it out for `{kind}`"))
+                let problem = Problem::error(&path, "a label cannot be empty");
+                match kind.as_str() {
+                    "transaction" => problem.help("write what it sums up, such as `checkout`"),
+                    kind => problem.help(format!("leave it out for `{kind}`")),
+                }
             }
             _ => return Some(template),
         };

@@ -59,7 +59,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Adds the plan's variables that are secret and the same in every thread.
+/// Adds the values of secret variables that are known before the run.
 pub(super) fn add_constants(
     secrets: &mut Secrets,
     variables: &[(VariableId, Template)],

@@ -1,14 +1,15 @@
-//! Steps: samplers, controllers, pauses.
+//! Steps: which kind each is, and pauses.
 
 use std::convert::identity;
 use std::time::Duration;
 
 use crate::compile::compiler::Compiler;
 use crate::compile::connections::Connections;
+use crate::compile::controller::Around;
 use crate::compile::sampler::Place;
 use crate::compile::scope::Scope;
 use crate::plan::{self, At, List, Path, Problem, Time};
-use crate::program::{Loop, OnError, Pause, Setting, Step, Times};
+use crate::program::{Jump, Pause, Setting, Step};
 
 impl Compiler<'_> {
     /// The list `steps` of what stands at `path`; an empty one is an error.
@@ -20,14 +21,7 @@ impl Compiler<'_> {
         connections: &mut Connections,
     ) -> Vec<Step> {
         let list = path.key("steps");
-        if steps.0.is_empty() {
-            let what = match path.last_key() {
-                None | Some("thread_groups") => "the thread group".to_owned(),
-                Some(key) => format!("`{key}`"),
-            };
-            let problem = Problem::error(&list, format!("{what} has no steps")).at(At::Key);
-            self.note(problem.help("add `steps:` with at least one, such as `- open: /chat`"));
-        }
+        self.must_have_steps(steps, path);
         let mut compiled = Vec::new();
         for (index, step) in steps.0.iter().enumerate() {
             self.step(step, &list.index(index), scope, connections, &mut compiled);
@@ -35,7 +29,23 @@ impl Compiler<'_> {
         compiled
     }
 
-    fn step(
+    /// Notes a list without steps of what stands at `path`.
+    pub(super) fn must_have_steps(&mut self, steps: &List<plan::Step>, path: &Path) {
+        if !steps.0.is_empty() {
+            return;
+        }
+        let what = match path.last_key() {
+            None | Some("thread_groups" | "setup" | "teardown") => "the thread group".to_owned(),
+            Some(key) => format!("`{key}`"),
+        };
+        let problem = Problem::error(&path.key("steps"), format!("{what} has no steps"));
+        let help = "add `steps:` with at least one, such as `- open: /chat`";
+        self.note(problem.at(At::Key).help(help));
+    }
+
+    /// Adds what the step at `path` becomes: nothing where it is not enabled or wrong, several steps
+    /// for a `block`.
+    pub(super) fn step(
         &mut self,
         step: &plan::Step,
         path: &Path,
@@ -53,6 +63,17 @@ impl Compiler<'_> {
                 let own = $wrap(self.$kind($own, &place));
                 let sampler = self.sampler(&place, $own.common(), own, connections);
                 out.extend(sampler.map(|sampler| Step::Sampler(Box::new(sampler))));
+            }};
+        }
+        macro_rules! controller {
+            ($kind:literal, $own:expr, $compile:ident) => {{
+                let path = path.key($kind);
+                if !self.is_enabled($own.enabled.as_ref(), &path) {
+                    return;
+                }
+                let scope = self.inner_scope(scope, &path, $own.scoped());
+                let controller = self.$compile($own, &mut Around { path, scope, connections });
+                out.extend(controller.map(|own| Step::Controller(Box::new(own))));
             }};
         }
         match step {
@@ -74,24 +95,28 @@ impl Compiler<'_> {
                 let scope = self.inner_scope(scope, &path, block.scoped());
                 out.extend(self.steps(&block.steps, &path, &scope, connections));
             }
-            plan::Step::Loop(own) => {
-                let path = path.key("loop");
-                if !self.is_enabled(own.enabled.as_ref(), &path) {
-                    return;
-                }
-                let scope = self.inner_scope(scope, &path, own.scoped());
-                let times =
-                    own.times.as_ref().and_then(|times| self.setting(times, &path.key("times")));
-                if own.times.is_none() {
-                    let problem = Problem::error(&path, "`loop` has no `times`").at(At::Key);
-                    self.note(problem.help("write `times: 10`, or `times: forever`"));
-                }
-                let steps = self.steps(&own.steps, &path, &scope, connections);
-                if times == Some(Setting::Fixed(Times::Forever)) && !can_end(&steps) {
-                    self.endless.push(path);
-                }
-                out.extend(times.map(|times| Step::Loop(Loop { times, steps })));
+            plan::Step::Loop(own) => controller!("loop", own, loop_),
+            plan::Step::While(own) => controller!("while", own, while_),
+            plan::Step::ForEach(own) => controller!("for_each", own, for_each),
+            plan::Step::RunFor(own) => controller!("run_for", own, run_for),
+            plan::Step::If(own) => controller!("if", own, if_),
+            plan::Step::Once(own) => controller!("once", own, once),
+            plan::Step::Random(own) => controller!("random", own, random),
+            plan::Step::Interleave(own) => controller!("interleave", own, interleave),
+            plan::Step::Chance(own) => controller!("chance", own, chance),
+            plan::Step::Transaction(own) => controller!("transaction", own, transaction),
+            plan::Step::Set(own) => out.push(Step::Set(self.set(own, &path.key("set")))),
+            plan::Step::Log(text) => {
+                out.extend(self.text(text, &path.key("log")).map(Step::Log));
             }
+            plan::Step::NextPass => out.push(self.jump(Jump::NextPass, "next_pass", path)),
+            plan::Step::Break => out.push(self.jump(Jump::Break, "break", path)),
+            plan::Step::NextIteration | plan::Step::StartNextLoop => {
+                out.push(Step::Jump(Jump::NextIteration));
+            }
+            plan::Step::StopThread => out.push(Step::Jump(Jump::StopThread)),
+            plan::Step::StopTest => out.push(Step::Jump(Jump::StopTest)),
+            plan::Step::StopTestNow => out.push(Step::Jump(Jump::StopTestNow)),
         }
     }
 
@@ -141,13 +166,4 @@ impl Compiler<'_> {
         }
         Some(Pause::Uniform(min, max))
     }
-}
-
-/// Whether some step can end the loop around it.
-pub(super) fn can_end(steps: &[Step]) -> bool {
-    steps.iter().any(|step| match step {
-        Step::Sampler(sampler) => sampler.on_error != OnError::Continue,
-        Step::Loop(inner) => can_end(&inner.steps),
-        Step::Pause(_) => false,
-    })
 }

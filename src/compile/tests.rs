@@ -6,8 +6,9 @@ use std::time::Duration;
 use crate::compile::{Compiled, Properties, compile};
 use crate::plan::parse;
 use crate::program::{
-    Check, CounterId, CounterScope, Function, JsonPart, JsonTest, OnError, Part, Pattern, Pause,
-    Payload, Sampler, SamplerKind, Setting, Step, Template, Times, VariableId, WhenFull,
+    Check, Controller, CounterId, CounterScope, Function, JsonPart, JsonTest, OnError, Part,
+    Pattern, Pause, Payload, Sampler, SamplerKind, Setting, Step, Template, Times, VariableId,
+    WhenFull,
 };
 
 fn compiled_with(source: &str, properties: &[(&str, &str)]) -> Compiled {
@@ -32,8 +33,10 @@ fn samplers(compiled: &Compiled) -> Vec<&Sampler> {
         for step in steps {
             match step {
                 Step::Sampler(sampler) => found.push(sampler),
-                Step::Loop(inner) => collect(&inner.steps, found),
-                Step::Pause(_) => {}
+                Step::Controller(inner) => {
+                    inner.parts().into_iter().for_each(|part| collect(part, found));
+                }
+                _ => {}
             }
         }
     }
@@ -76,10 +79,12 @@ fn the_quick_start_has_1100_rows() {
     assert_eq!(compiled.warnings, []);
     let group = &compiled.program.groups[0];
     assert_eq!((group.threads, group.loops), (10, Times::Count(5)));
-    let [Step::Sampler(open), Step::Loop(inner), Step::Sampler(close)] = group.steps.as_slice()
+    let [Step::Sampler(open), Step::Controller(inner), Step::Sampler(close)] =
+        group.steps.as_slice()
     else {
         panic!("{:?}", group.steps);
     };
+    let Controller::Loop(inner) = &**inner else { panic!("{inner:?}") };
     assert_eq!(inner.times, Setting::Fixed(Times::Count(20)));
     assert_eq!(inner.steps.len(), 1);
     let SamplerKind::Open(open) = &open.kind else { panic!("{open:?}") };

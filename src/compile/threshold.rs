@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::compile::compiler::Compiler;
+use crate::compile::warning::Warning;
 use crate::diag::{Severity, nearest};
 use crate::plan::{At, Entries, List, Path, Problem, Setting, Text};
-use crate::program::{BadValue, FromText, Group, Step};
+use crate::program::{BadValue, Controller, FromText, Group, Step, Template};
 use crate::verdict::{ALL, Condition, Operator, Statistic, Threshold, Unit};
 
 /// What is wrong with a condition, and which bytes of it.
@@ -27,6 +28,9 @@ impl Compiler<'_> {
         // Steps that were wrong have no labels, and would be missed for the wrong reason.
         let whole = !self.problems.iter().any(|problem| problem.severity == Severity::Error);
         let labels = whole.then(|| Labels::of(groups));
+        if let Some(labels) = &labels {
+            self.transaction_labels(labels);
+        }
         let mut thresholds = Vec::new();
         for (label, conditions) in &entries.0 {
             let path = top.key(label.clone());
@@ -43,13 +47,23 @@ impl Compiler<'_> {
         thresholds
     }
 
+    /// Warns of transactions with the label of a sampler.
+    fn transaction_labels(&mut self, labels: &Labels) {
+        for (name, path) in std::mem::take(&mut self.transactions) {
+            if labels.names.contains(&name) {
+                self.note(Warning::TransactionLabel { name }.at(&path, At::Value));
+            }
+        }
+    }
+
     fn known_label(&mut self, label: &str, labels: &Labels, path: &Path) {
-        if label == ALL || labels.open || labels.names.contains(label) {
+        let Labels { names, transactions, open } = labels;
+        if label == ALL || *open || names.contains(label) || transactions.contains(label) {
             return;
         }
         let title = format!("no sampler has the label `{label}`");
         let problem = Problem::error(path, title).at(At::Key);
-        let all = || labels.names.iter().map(String::as_str);
+        let all = || names.union(transactions).map(String::as_str);
         let help = nearest(label, all()).map_or_else(
             || {
                 let list: Vec<String> =
@@ -84,16 +98,19 @@ impl Compiler<'_> {
     }
 }
 
-/// The labels that a plan's samplers have.
+/// The labels that a plan's rows have.
 struct Labels {
+    /// Of samplers.
     names: BTreeSet<String>,
+    transactions: BTreeSet<String>,
     /// Some label is only known in the run.
     open: bool,
 }
 
 impl Labels {
     fn of(groups: &[Group]) -> Self {
-        let mut labels = Self { names: BTreeSet::new(), open: false };
+        let mut labels =
+            Self { names: BTreeSet::new(), transactions: BTreeSet::new(), open: false };
         for group in groups {
             labels.add(&group.steps);
         }
@@ -103,16 +120,29 @@ impl Labels {
     fn add(&mut self, steps: &[Step]) {
         for step in steps {
             match step {
-                Step::Sampler(sampler) => match sampler.name.as_constant() {
-                    Some(name) => {
-                        self.names.insert(name.to_owned());
+                Step::Sampler(sampler) => {
+                    let name = self.known(&sampler.name);
+                    self.names.extend(name);
+                }
+                Step::Controller(controller) => {
+                    if let Controller::Transaction(transaction) = &**controller {
+                        let name = self.known(&transaction.name);
+                        self.transactions.extend(name);
                     }
-                    None => self.open = true,
-                },
-                Step::Loop(looped) => self.add(&looped.steps),
-                Step::Pause(_) => {}
+                    controller.parts().into_iter().for_each(|part| self.add(part));
+                }
+                Step::Pause(_) | Step::Set(_) | Step::Log(_) | Step::Jump(_) => {}
             }
         }
+    }
+}
+
+impl Labels {
+    /// The label, unless only the run knows it.
+    fn known(&mut self, name: &Template) -> Option<String> {
+        let name = name.as_constant().map(str::to_owned);
+        self.open |= name.is_none();
+        name
     }
 }
 

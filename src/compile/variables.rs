@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::compile::compiler::Compiler;
 use crate::compile::compiler::When;
+use crate::compile::condition::advice_for_name;
 use crate::compile::warning::Warning;
 use crate::diag::nearest;
 use crate::plan::{At, Entries, Path, Problem, Setting, Text};
@@ -26,6 +27,8 @@ pub(super) struct Variables {
     reads: Vec<VariableId>,
     /// All that is read anywhere in the plan.
     ever_read: HashSet<VariableId>,
+    /// Names that `for_each` reads with numbers.
+    numbered: Vec<VariableId>,
 }
 
 /// Variables that steps give values to.
@@ -116,6 +119,43 @@ impl Variables {
         variable
     }
 
+    /// A variable of which a condition asks whether it has a value.
+    pub(super) fn asked(&mut self, name: &str) -> VariableId {
+        let variable = self.id(name);
+        self.ever_read.insert(variable);
+        variable
+    }
+
+    /// The variables `name_1`, `name_2` and so on, which are read one after the other: the name alone,
+    /// and the variable in which an extractor of that name keeps all values.
+    pub(super) fn numbered(&mut self, name: &str, path: &Path) -> (VariableId, VariableId) {
+        self.used(&format!("{name}_1"), path, At::Value);
+        let base = self.id(name);
+        self.ever_read.insert(base);
+        if !self.numbered.contains(&base) {
+            self.numbered.push(base);
+        }
+        (base, self.id(&format!("{name}_{}", Member::EVERY)))
+    }
+
+    /// Whether it is one of the variables `x_1`, `x_2` that are read one after the other.
+    fn is_counted(&self, name: &str) -> bool {
+        family(name).any(|(base, member)| {
+            let base = self.ids.get(base).is_some_and(|id| self.numbered.contains(id));
+            base && matches!(member, Member::Match(_))
+        })
+    }
+
+    /// Of the names that are read with numbers, the variables that the plan has: `x_1` first.
+    pub(super) fn numbers(&self) -> HashMap<VariableId, Vec<VariableId>> {
+        let of = |base: &VariableId| {
+            let name = self.name(*base);
+            let ids = (1..).map_while(|number| self.ids.get(&format!("{name}_{number}")).copied());
+            (*base, ids.collect())
+        };
+        self.numbered.iter().map(of).collect()
+    }
+
     /// A variable that a call stores to.
     pub(super) fn stored(&mut self, name: &str) -> VariableId {
         let variable = self.id(name);
@@ -197,9 +237,7 @@ impl Compiler<'_> {
         for (name, value) in &variables.0 {
             let path = top.key(name.clone());
             if !is_variable_name(name) {
-                let title = format!("`{name}` is not a name for a variable");
-                let problem = Problem::error(&path, title).at(At::Key);
-                self.note(problem.help("use letters, digits, `_`, `-` and `.`"));
+                self.bad_variable_name(name, &path, At::Key);
                 continue;
             }
             let template = self.template(&value.text, &path, When::InTheRun);
@@ -252,6 +290,11 @@ impl Compiler<'_> {
             .help(format!("move `{name}` above `{user}`: variables are evaluated in order"))
     }
 
+    pub(super) fn bad_variable_name(&mut self, name: &str, path: &Path, at: At) {
+        let problem = Problem::error(path, format!("`{name}` is not a name for a variable")).at(at);
+        self.note(problem.help("use letters, digits, `_`, `-` and `.`"));
+    }
+
     /// What the plan's defaults use and store; judged with the groups.
     pub(super) fn pending_variables(&mut self) -> Pending {
         Pending {
@@ -287,18 +330,19 @@ impl Compiler<'_> {
         }
     }
 
-    /// `stored`: what is given values where the variable is used.
     /// Warns of the plan's `variables` that nothing reads.
     pub(super) fn unused_variables(&mut self, variables: &Entries<Setting<Text>>) {
         for (name, _) in &variables.0 {
-            if self.variables.ids.get(name).is_some_and(|id| !self.variables.ever_read.contains(id))
-            {
+            let read =
+                |id| self.variables.ever_read.contains(id) || self.variables.is_counted(name);
+            if self.variables.ids.get(name).is_some_and(|id| !read(id)) {
                 let warning = Warning::UnusedVariable { name: name.clone() };
                 self.note(warning.at(&Path::root().key("variables").key(name.clone()), At::Key));
             }
         }
     }
 
+    /// `stored`: what is given values where the variable is used.
     fn undefined(&self, used: &Use, stored: &Stored) -> Problem {
         let name = self.variables.name(used.variable);
         let known = self.variables.defined.iter().chain(&self.variables.stored.ids);
@@ -311,6 +355,13 @@ impl Compiler<'_> {
         }
         match nearest(name, names) {
             Some(similar) => problem.help(format!("a similar variable exists: `{similar}`")),
+            None if used.path.last_key() == Some("condition") => {
+                problem.help(advice_for_name(name))
+            }
+            None if used.path.last_key() == Some("in") => {
+                let base = name.trim_end_matches("_1");
+                problem.help(format!("write a list for the values themselves: `in: [{base}]`"))
+            }
             None if name.starts_with('_') => {
                 problem.help("functions begin with two underscores: `${__name()}`")
             }

@@ -17,6 +17,8 @@ pub(super) enum Warning {
     BeforeOpen { kind: &'static str, connection: String },
     /// Steps without names send different payloads and have one label.
     SharedLabel { kind: &'static str },
+    /// A transaction has the label of a sampler.
+    TransactionLabel { name: String },
     /// Nothing reads a variable.
     UnusedVariable { name: String },
     /// A group or loop runs until the run is interrupted.
@@ -45,6 +47,9 @@ impl Warning {
             Self::SharedLabel { kind } => {
                 format!("`{kind}` steps with different payloads share the label `{kind}`")
             }
+            Self::TransactionLabel { name } => {
+                format!("the transaction `{name}` has the label of a sampler")
+            }
             Self::UnusedVariable { name } => format!("the variable `{name}` is never used"),
             Self::Endless { what } => format!("{what} never ends by itself"),
             Self::Swallowed { kind, filter } => {
@@ -68,6 +73,9 @@ impl Warning {
             }
             Self::SharedLabel { .. } => {
                 "give each a `name`, so that the results tell them apart".to_owned()
+            }
+            Self::TransactionLabel { .. } => {
+                "give it another name: tools that read the rows would take both for one".to_owned()
             }
             Self::UnusedVariable { name } => {
                 format!("write `${{{name}}}` where it belongs, or remove it")
@@ -163,6 +171,18 @@ mod tests {
         assert!(warnings("", "loops: 1", same).is_empty());
         let named = "  - open\n  - request_response: a\n  - request_response: { name: x, send: b }";
         assert!(warnings("", "loops: 1", named).is_empty());
+    }
+
+    #[test]
+    fn a_transaction_has_a_label_of_its_own() {
+        let steps = "  - open\n  - transaction: { name: open, steps: ping_pong }";
+        let (line, title, _) = only("", "loops: 1", steps);
+        assert_eq!(
+            (line, title.as_str()),
+            (7, "the transaction `open` has the label of a sampler")
+        );
+        let other = "  - open\n  - transaction: { name: both, steps: ping_pong }";
+        assert!(warnings("", "loops: 1", other).is_empty());
     }
 
     #[test]

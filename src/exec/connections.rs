@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 use std::task::Context;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::task::spawn_local;
 
@@ -62,12 +62,24 @@ pub(crate) struct Connections<'p> {
     pub(crate) waker: WakerSlot,
     /// When the group's duration is over.
     pub(crate) end: Option<Instant>,
+    /// When pauses end at the latest, because the thread is in a `run_for`.
+    pub(crate) pause_end: Option<Instant>,
+    /// How long the thread has paused in all.
+    pub(crate) paused: Duration,
 }
 
 impl<'p> Connections<'p> {
     pub(crate) fn new(worker: Rc<Worker>, end: Option<Instant>) -> Self {
         let waker = worker.register();
-        Self { worker, slots: Vec::new(), timer: Timer::default(), waker, end }
+        Self {
+            worker,
+            slots: Vec::new(),
+            timer: Timer::default(),
+            waker,
+            end,
+            pause_end: None,
+            paused: Duration::ZERO,
+        }
     }
 
     /// The slot of this name, made if there is none. Good until the next one is asked for: a slot

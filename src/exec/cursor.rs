@@ -1,6 +1,8 @@
 //! Where a virtual thread is in its steps, and the rules that keep it from spinning.
 
-use crate::program::{Step, Times};
+use std::time::Instant;
+
+use crate::program::{Condition, ForEach, Step, Times};
 
 /// Passes that reach no sampler and wait for nothing, after which the thread ends.
 const MAX_EMPTY_PASSES: u32 = 10_000;
@@ -59,18 +61,65 @@ impl EmptyPasses {
     }
 }
 
-/// One level of steps: the group's, or a loop's.
+/// What a level of steps is.
+#[derive(Debug)]
+pub(crate) enum Kind<'p> {
+    /// Steps that are done once: the group's in an iteration, or a controller's.
+    Once,
+    /// The same, with a row at its end.
+    Transaction,
+    /// `loop`
+    Loop {
+        /// Passes that have not begun.
+        left: Times,
+    },
+    /// `while`
+    While(&'p Condition),
+    /// `for_each`
+    ForEach {
+        own: &'p ForEach,
+        /// Which value comes next, from 0.
+        next: usize,
+    },
+    /// `run_for`
+    RunFor {
+        end: Instant,
+        /// When those around it end.
+        outer: Option<Instant>,
+    },
+}
+
+impl Kind<'_> {
+    /// Whether it has passes, of which one may follow another.
+    pub(crate) fn is_loop(&self) -> bool {
+        !matches!(self, Self::Once | Self::Transaction)
+    }
+
+    /// What the plan calls it.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Once => "iteration",
+            Self::Transaction => "transaction",
+            Self::Loop { .. } => "loop",
+            Self::While(_) => "while",
+            Self::ForEach { .. } => "for_each",
+            Self::RunFor { .. } => "run_for",
+        }
+    }
+}
+
+/// One level of steps.
 #[derive(Debug)]
 struct Level<'p> {
+    kind: Kind<'p>,
     steps: &'p [Step],
     next: usize,
-    /// Passes after this one.
-    left: Times,
     /// The tally when this pass began.
     began: Tally,
 }
 
-/// A position in nested steps.
+/// A position in nested steps: a list of levels and no recursion, so that a thread's future has the
+/// same size however deep its plan is.
 #[derive(Debug, Default)]
 pub(crate) struct Cursor<'p> {
     levels: Vec<Level<'p>>,
@@ -80,21 +129,16 @@ pub(crate) struct Cursor<'p> {
 pub(crate) enum Next<'p> {
     /// A step of the innermost level.
     Step(&'p Step),
-    /// A pass of the innermost level is over; answer with `repeat` or `leave`.
+    /// The innermost level's steps are done, which began at this tally.
     PassEnd(Tally),
     /// Nothing: all levels are done.
     Nothing,
 }
 
 impl<'p> Cursor<'p> {
-    /// Enters steps that run `times`.
-    pub(crate) fn enter(&mut self, steps: &'p [Step], times: Times, tally: Tally) {
-        let left = match times {
-            Times::Forever => Times::Forever,
-            Times::Count(0) => return,
-            Times::Count(count) => Times::Count(count - 1),
-        };
-        self.levels.push(Level { steps, next: 0, left, began: tally });
+    /// Enters steps.
+    pub(crate) fn enter(&mut self, kind: Kind<'p>, steps: &'p [Step], tally: Tally) {
+        self.levels.push(Level { kind, steps, next: 0, began: tally });
     }
 
     pub(crate) fn next(&mut self) -> Next<'p> {
@@ -108,18 +152,18 @@ impl<'p> Cursor<'p> {
         }
     }
 
-    /// Begins the innermost level's next pass, or leaves it if there is none.
+    /// Begins the innermost level's steps again.
     pub(crate) fn repeat(&mut self, tally: Tally) {
-        let Some(level) = self.levels.last_mut() else { return };
-        match &mut level.left {
-            Times::Count(0) => self.leave(),
-            left => {
-                if let Times::Count(count) = left {
-                    *count -= 1;
-                }
-                level.next = 0;
-                level.began = tally;
-            }
+        if let Some(level) = self.levels.last_mut() {
+            level.next = 0;
+            level.began = tally;
+        }
+    }
+
+    /// Leaves out what is left of the innermost level's steps.
+    pub(crate) fn finish_pass(&mut self) {
+        if let Some(level) = self.levels.last_mut() {
+            level.next = level.steps.len();
         }
     }
 
@@ -128,9 +172,24 @@ impl<'p> Cursor<'p> {
         self.levels.len()
     }
 
+    /// What the innermost level is.
+    pub(crate) fn innermost(&mut self) -> Option<&mut Kind<'p>> {
+        self.levels.last_mut().map(|level| &mut level.kind)
+    }
+
+    /// How many levels there are up to and with the last of which `is_wanted`.
+    pub(crate) fn depth_of_last(&self, is_wanted: impl Fn(&Kind<'p>) -> bool) -> Option<usize> {
+        self.levels.iter().rposition(|level| is_wanted(&level.kind)).map(|index| index + 1)
+    }
+
+    /// The same with the first of which `is_wanted`.
+    pub(crate) fn depth_of_first(&self, is_wanted: impl Fn(&Kind<'p>) -> bool) -> Option<usize> {
+        self.levels.iter().position(|level| is_wanted(&level.kind)).map(|index| index + 1)
+    }
+
     /// Leaves the innermost level.
-    pub(crate) fn leave(&mut self) {
-        self.levels.pop();
+    pub(crate) fn leave(&mut self) -> Option<Kind<'p>> {
+        self.levels.pop().map(|level| level.kind)
     }
 }
 
@@ -146,25 +205,30 @@ mod tests {
     }
 
     #[test]
-    fn nested_steps_are_taken_in_order_and_as_often_as_said() {
+    fn steps_are_taken_in_order_and_again_where_that_is_asked() {
         let (outer, inner) = (steps(2), steps(3));
         let mut cursor = Cursor::default();
-        cursor.enter(&outer, Times::Count(2), Tally::default());
-        cursor.enter(&inner, Times::Count(0), Tally::default());
-        let (mut taken, mut entered) = (0, false);
+        cursor.enter(Kind::Once, &outer, Tally::default());
+        let (mut taken, mut passes) = (0, 0);
         loop {
             match cursor.next() {
                 Next::Step(_) => {
                     taken += 1;
-                    if !std::mem::replace(&mut entered, true) {
-                        cursor.enter(&inner, Times::Count(4), Tally::default());
+                    if taken == 1 {
+                        cursor.enter(Kind::Once, &inner, Tally::default());
                     }
                 }
-                Next::PassEnd(_) => cursor.repeat(Tally::default()),
+                Next::PassEnd(_) if cursor.depth() == 2 && passes < 3 => {
+                    passes += 1;
+                    cursor.repeat(Tally::default());
+                }
+                Next::PassEnd(_) => {
+                    cursor.leave();
+                }
                 Next::Nothing => break,
             }
         }
-        assert_eq!(taken, 2 * 2 + 4 * 3);
+        assert_eq!(taken, 2 + 4 * 3);
     }
 
     #[test]

@@ -6,7 +6,6 @@ use std::thread::{self, JoinHandle};
 
 use tokio::sync::mpsc;
 
-use crate::clock;
 use crate::exec::shared::Shared;
 use crate::exec::stop::Stop;
 use crate::exec::worker::{self, Share};
@@ -39,7 +38,7 @@ pub fn start(
 ) -> Result<Running, StartError> {
     let stop = Stop::new();
     let (sender, done) = mpsc::channel(1);
-    let shared = Arc::new(Shared::new(Arc::clone(program), stop.clone(), clock::now()));
+    let shared = Arc::new(Shared::new(Arc::clone(program), stop.clone(), workers));
     let mut handles = Vec::with_capacity(workers);
     for (index, shares) in deal(program, workers).into_iter().enumerate() {
         let shared = Arc::clone(&shared);

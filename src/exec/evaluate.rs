@@ -8,7 +8,7 @@ use crate::exec::functions;
 use crate::exec::outcome::Failure;
 use crate::exec::shared::Shared;
 use crate::program::{
-    FromText, JsonPart, Part, Secrets, Setting, Template, VariableId, json_escape,
+    CounterId, FromText, JsonPart, Part, Secrets, Setting, Template, VariableId, json_escape,
 };
 use crate::sample::Code;
 
@@ -23,6 +23,8 @@ pub(crate) enum Held {
     Missing(Code),
     /// A value.
     Text(Rc<str>),
+    /// All values of an extractor, for `for_each`; no text can name such a variable.
+    List(Rc<[Option<Rc<str>>]>),
 }
 
 /// The variables and counters of one virtual thread, and who it is.
@@ -32,6 +34,10 @@ pub(crate) struct Scope {
     pub(crate) group: usize,
     /// From 1 within the group.
     pub(crate) number: u32,
+    /// Which it is, from 1.
+    pub(crate) iteration: u64,
+    /// Whether the last sample passed; true before the first.
+    pub(crate) last_ok: bool,
     variables: Vec<Held>,
     /// What must not be shown; `None` if there was nothing to hide yet.
     secrets: Option<Box<Secrets>>,
@@ -45,7 +51,8 @@ impl Scope {
         let program = &shared.program;
         let hides = !program.show_secrets && !program.secrets.is_empty();
         let secrets = hides.then(|| Box::new(program.secrets.clone()));
-        Self { shared, group, number, variables, secrets, counters }
+        let (iteration, last_ok) = (0, true);
+        Self { shared, group, number, iteration, last_ok, variables, secrets, counters }
     }
 
     pub(crate) fn set(&mut self, variable: VariableId, value: &str) {
@@ -53,10 +60,15 @@ impl Scope {
     }
 
     pub(crate) fn hold(&mut self, variable: VariableId, held: Held) {
-        if let Held::Text(value) = &held
-            && self.shared.program.secret_variables.contains(&variable)
-        {
-            self.hide(|secrets| secrets.remember(value));
+        if self.shared.program.secret_variables.contains(&variable) {
+            let values = match &held {
+                Held::Text(value) => vec![value],
+                Held::List(values) => values.iter().flatten().collect(),
+                Held::Nothing | Held::Missing(_) => Vec::new(),
+            };
+            for value in values {
+                self.hide(|secrets| secrets.remember(value));
+            }
         }
         self.variables[variable.0 as usize] = held;
     }
@@ -83,7 +95,7 @@ impl Scope {
     pub(crate) fn sample_variables(&self) -> Vec<Option<Cow<'_, str>>> {
         let value = |variable: &VariableId| match &self.variables[variable.0 as usize] {
             Held::Text(text) => Some(self.shown(Cow::Borrowed(text))),
-            Held::Nothing | Held::Missing(_) => None,
+            Held::Nothing | Held::Missing(_) | Held::List(_) => None,
         };
         self.shared.program.sample_variables.iter().map(value).collect()
     }
@@ -144,16 +156,48 @@ impl Scope {
         }
     }
 
-    fn variable(&self, variable: VariableId) -> Result<&str, Failure> {
+    pub(crate) fn variable(&self, variable: VariableId) -> Result<&str, Failure> {
         let name = || &self.shared.program.variable_names[variable.0 as usize];
         match &self.variables[variable.0 as usize] {
             Held::Text(text) => Ok(text),
-            Held::Nothing => Err(Failure::plain(
+            Held::Nothing | Held::List(_) => Err(Failure::plain(
                 Code::UndefinedVariable,
                 &format!("variable `{}` has no value yet", name()),
             )),
             Held::Missing(cause) => Err(Failure::unmet(*cause, name())),
         }
+    }
+
+    pub(crate) fn is_defined(&self, variable: VariableId) -> bool {
+        matches!(self.variables[variable.0 as usize], Held::Text(_))
+    }
+
+    /// The value at `index`, from 0, of the numbered variables `base_1`, `base_2` and so on; `None`
+    /// at the first that has none. Of those that the plan does not name, `all` has the values.
+    pub(crate) fn numbered(
+        &self,
+        base: VariableId,
+        all: VariableId,
+        index: usize,
+    ) -> Result<Option<Rc<str>>, Failure> {
+        let program = &self.shared.program;
+        let named = program.numbered.get(&base).and_then(|ids| ids.get(index));
+        Ok(match &self.variables[named.unwrap_or(&all).0 as usize] {
+            Held::Text(text) => Some(Rc::clone(text)),
+            Held::List(values) => values.get(index).cloned().flatten(),
+            Held::Nothing => None,
+            Held::Missing(cause) => {
+                let name = &program.variable_names[base.0 as usize];
+                return Err(Failure::unmet(*cause, name));
+            }
+        })
+    }
+
+    /// The next value of the thread's own count: 1 first.
+    pub(crate) fn count(&mut self, counter: CounterId) -> u64 {
+        let count = &mut self.counters[counter.0 as usize];
+        *count += 1;
+        *count
     }
 }
 

@@ -7,6 +7,7 @@
 //! `optional` is just undefined then, and one with a `default` has that.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use jsonpath_rust::query::{QueryRef, js_path_process};
@@ -162,6 +163,10 @@ fn store_all(scope: &mut Scope, extractor: &Extractor, hits: &[Hit]) -> Result<(
         Member::MatchGroups(nth) => hits.get(nth - 1).map_or(Held::Nothing, held_groups),
         Member::MatchGroup(nth, group) => {
             held(hits.get(nth - 1).and_then(|hit| hit.groups.get(group)).map(String::as_str))
+        }
+        Member::Every => {
+            let text = |hit: &Hit| hit.text.as_deref().or(default.as_deref()).map(Rc::from);
+            Held::List(hits.iter().map(text).collect())
         }
         Member::Groups | Member::Group(_) => Held::Nothing,
     });

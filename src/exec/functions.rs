@@ -28,11 +28,7 @@ pub(crate) fn call(
         Function::Counter { id, scope: whose, store } => {
             let value = match whose {
                 CounterScope::Run => scope.shared.count(*id),
-                CounterScope::Thread => {
-                    let counter = &mut scope.counters[id.0 as usize];
-                    *counter += 1;
-                    *counter
-                }
+                CounterScope::Thread => scope.count(*id),
             };
             append(out, value);
             *store

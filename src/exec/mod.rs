@@ -9,16 +9,19 @@
 mod assertion;
 mod attribution;
 mod check;
+mod condition;
 mod connections;
 mod cursor;
 mod engine;
 mod evaluate;
 mod extractor;
 mod filter;
+mod flow;
 mod functions;
 mod judge;
 mod matcher;
 mod outcome;
+mod phases;
 mod row;
 mod samplers;
 mod shared;
@@ -27,6 +30,7 @@ mod stop;
 mod tests;
 mod thread;
 mod timer;
+mod transaction;
 mod wait;
 mod worker;
 

@@ -92,6 +92,13 @@ impl Outcome {
         self.end.saturating_duration_since(self.start).saturating_sub(self.idle)
     }
 
+    /// Until the first byte of the awaited message, if there was one; never beyond `elapsed`.
+    pub(crate) fn latency(&self) -> Duration {
+        self.first_byte.map_or(Duration::ZERO, |first| {
+            first.saturating_duration_since(self.start).min(self.elapsed())
+        })
+    }
+
     /// A failure before anything was begun.
     pub(crate) fn unstarted(failure: Failure) -> Self {
         let now = clock::now();

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use crate::clock;
 use crate::exec::outcome::{Outcome, message_of};
+use crate::exec::transaction::{Ended, Transaction};
 use crate::exec::worker::Worker;
-use crate::sample::Sample;
+use crate::sample::{Code, DataType, Note, Sample};
 
 /// Who the row belongs to.
 pub(crate) struct Whose<'a> {
@@ -35,15 +37,12 @@ pub(crate) fn emit(worker: &Worker, whose: &Whose<'_>, outcome: &Outcome) {
         }
         _ => fixed,
     };
-    let latency = outcome
-        .first_byte
-        .map_or(Duration::ZERO, |first| first.saturating_duration_since(outcome.start));
     worker.sample(&Sample {
         label: whose.label,
         start: outcome.start,
         elapsed,
         connect: outcome.connect,
-        latency: latency.min(elapsed),
+        latency: outcome.latency(),
         idle: outcome.idle,
         code: outcome.code,
         message,
@@ -59,5 +58,57 @@ pub(crate) fn emit(worker: &Worker, whose: &Whose<'_>, outcome: &Outcome) {
         url: whose.url,
         variables: whose.variables,
         first_exchange: outcome.first_exchange,
+        transaction: false,
+    });
+}
+
+/// Hands the row of a transaction that ended now to the worker's sink; none if nothing ran in it.
+/// `paused`: what its thread has paused in all so far.
+pub(crate) fn emit_transaction(
+    worker: &Worker,
+    whose: &Whose<'_>,
+    transaction: &Transaction,
+    ended: Ended,
+    paused: Duration,
+) {
+    if transaction.samples == 0 {
+        return;
+    }
+    if ended == Ended::Cut {
+        worker.note(&Note::CutTransaction { label: whose.label });
+        return;
+    }
+    let (group_threads, all_threads) = worker.shared.active(whose.group);
+    let wall = clock::now().saturating_duration_since(transaction.start);
+    let idle = if transaction.include_pauses {
+        Duration::ZERO
+    } else {
+        paused.saturating_sub(transaction.paused).min(wall)
+    };
+    let elapsed = wall.saturating_sub(idle);
+    let failure = transaction.failure(ended);
+    let failure = failure.as_deref().unwrap_or_default();
+    worker.sample(&Sample {
+        label: whose.label,
+        start: transaction.start,
+        elapsed,
+        connect: transaction.connect.min(elapsed),
+        latency: transaction.latency.min(elapsed),
+        idle,
+        code: transaction.code.unwrap_or(Code::OK),
+        message: &transaction.message(),
+        failure_message: failure,
+        cause: failure,
+        success: failure.is_empty(),
+        data_type: DataType::None,
+        bytes: transaction.bytes,
+        sent_bytes: transaction.sent_bytes,
+        thread: whose.thread,
+        group_threads,
+        all_threads,
+        url: whose.url,
+        variables: whose.variables,
+        first_exchange: false,
+        transaction: true,
     });
 }

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
+use crate::clock;
+use crate::exec::phases::Phases;
 use crate::exec::stop::Stop;
 use crate::program::{CounterId, Program};
 
@@ -12,18 +14,21 @@ use crate::program::{CounterId, Program};
 pub(crate) struct Shared {
     pub(crate) program: Arc<Program>,
     pub(crate) stop: Stop,
-    /// The moment from which all delays and ramps count.
+    /// When the run began.
     pub(crate) started: Instant,
+    pub(crate) phases: Phases,
     active: AtomicU32,
     active_of_group: Vec<AtomicU32>,
     counters: Vec<AtomicU64>,
 }
 
 impl Shared {
-    pub(crate) fn new(program: Arc<Program>, stop: Stop, started: Instant) -> Self {
+    pub(crate) fn new(program: Arc<Program>, stop: Stop, workers: usize) -> Self {
+        let (started, phases) = (clock::now(), Phases::new(&program, workers));
         let active_of_group = program.groups.iter().map(|_| AtomicU32::new(0)).collect();
         let counters = (0..program.counters).map(|_| AtomicU64::new(0)).collect();
-        Self { program, stop, started, active: AtomicU32::new(0), active_of_group, counters }
+        let active = AtomicU32::new(0);
+        Self { program, stop, started, phases, active, active_of_group, counters }
     }
 
     pub(crate) fn thread_started(&self, group: usize) {

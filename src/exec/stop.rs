@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use crate::clock;
+use crate::program::Phase;
 use crate::sample::RunEnd;
 
 /// How long samplers may go on after the end of a duration or a graceful stop.
@@ -21,6 +22,16 @@ pub(crate) enum Level {
     Graceful(Instant),
     /// Samplers at work are interrupted.
     Now,
+}
+
+impl Level {
+    /// What it means for the groups of a phase: a graceful stop is when the teardown is due.
+    pub(crate) fn in_phase(self, phase: Phase) -> Self {
+        match (self, phase) {
+            (Self::Graceful(_), Phase::Teardown) => Self::Run,
+            (level, _) => level,
+        }
+    }
 }
 
 /// Tells all workers to end the run, from any thread.

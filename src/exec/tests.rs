@@ -122,6 +122,8 @@ fn pause(milliseconds: u64) -> Step {
 fn run(threads: u32, loops: Times, steps: Vec<Step>) -> (Vec<String>, Vec<String>, RunEnd) {
     let group = Group {
         name: "g".to_owned(),
+        phase: Phase::Main,
+        number: 1,
         threads,
         ramp_up: Duration::ZERO,
         delay: Duration::ZERO,
@@ -134,6 +136,7 @@ fn run(threads: u32, loops: Times, steps: Vec<Step>) -> (Vec<String>, Vec<String
         variable_names: Vec::new(),
         variables: Vec::new(),
         families: Families::new(),
+        numbered: std::collections::HashMap::new(),
         secret_variables: Vec::new(),
         secrets: Secrets::default(),
         show_secrets: false,
@@ -153,8 +156,8 @@ fn run(threads: u32, loops: Times, steps: Vec<Step>) -> (Vec<String>, Vec<String
 fn a_thread_opens_asks_and_closes() {
     let address = peer(2, echo);
     let looped = Loop { times: Setting::Fixed(Times::Count(3)), steps: vec![ask()] };
-    let (rows, notes, end) =
-        run(1, Times::Count(2), vec![open(address), Step::Loop(looped), close()]);
+    let looped = Step::Controller(Box::new(Controller::Loop(looped)));
+    let (rows, notes, end) = run(1, Times::Count(2), vec![open(address), looped, close()]);
     let once = ["open 101 true", "ask 200 true", "ask 200 true", "ask 200 true", "close 1000 true"];
     assert_eq!(rows, [once, once].concat(), "{notes:?}");
     assert_eq!(end, RunEnd::Completed);

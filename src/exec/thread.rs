@@ -10,12 +10,14 @@ use rand::RngExt;
 use crate::clock;
 use crate::exec::assertion;
 use crate::exec::connections::Connections;
-use crate::exec::cursor::{Cursor, EmptyPasses, Next, Pass, Tally};
+use crate::exec::cursor::{Cursor, EmptyPasses, Kind, Next, Pass, Tally};
 use crate::exec::evaluate::Scope;
 use crate::exec::extractor;
+use crate::exec::flow::Flow;
 use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::row::{self, Whose};
 use crate::exec::samplers;
+use crate::exec::transaction::{Ended, Transaction};
 use crate::exec::worker::Worker;
 use crate::program::{Group, OnError, Pause, Sampler, SamplerKind, Step, Times};
 use crate::sample::{Code, EndCause, Note, RunEnd};
@@ -29,22 +31,17 @@ const MAX_SKIPPED_ITERATIONS: u32 = 3;
 /// Steps after which other tasks get their turn, even if nothing waited.
 const STEPS_PER_TURN: u32 = 64;
 
-/// What a thread does after a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Flow {
-    Go,
-    NextIteration,
-    End,
-}
-
 /// A virtual thread.
 pub(crate) struct Thread<'p> {
     pub(crate) scope: Scope,
     pub(crate) connections: Connections<'p>,
-    worker: Rc<Worker>,
+    pub(crate) worker: Rc<Worker>,
     group: &'p Group,
-    name: String,
-    tally: Tally,
+    pub(crate) name: String,
+    pub(crate) cursor: Cursor<'p>,
+    /// Those that the thread is in, the innermost last.
+    pub(crate) transactions: Vec<Transaction>,
+    pub(crate) tally: Tally,
     empty_passes: EmptyPasses,
     last_skip: Code,
     steps: u32,
@@ -53,7 +50,8 @@ pub(crate) struct Thread<'p> {
 /// Runs thread `index` (from 0) of a group to its end.
 pub(crate) async fn run(worker: Rc<Worker>, group: usize, index: u32, end: Option<Instant>) {
     let program = Arc::clone(&worker.shared.program);
-    let name = format!("{} {}-{}", program.groups[group].name, group + 1, index + 1);
+    let Group { name, number, .. } = &program.groups[group];
+    let name = format!("{name} {number}-{}", index + 1);
     let _presence = Presence::enter(Rc::clone(&worker), group, &name);
     let mut thread = Thread {
         scope: Scope::new(Arc::clone(&worker.shared), group, index + 1),
@@ -61,6 +59,8 @@ pub(crate) async fn run(worker: Rc<Worker>, group: usize, index: u32, end: Optio
         worker,
         group: &program.groups[group],
         name,
+        cursor: Cursor::default(),
+        transactions: Vec::new(),
         tally: Tally::default(),
         empty_passes: EmptyPasses::default(),
         last_skip: Code::NoConnection,
@@ -121,6 +121,7 @@ impl<'p> Thread<'p> {
             if let Times::Count(count) = &mut left {
                 *count -= 1;
             }
+            self.scope.iteration += 1;
             let began = self.tally;
             if self.iteration().await == Flow::End {
                 return;
@@ -137,27 +138,25 @@ impl<'p> Thread<'p> {
     }
 
     async fn iteration(&mut self) -> Flow {
-        let mut cursor = Cursor::default();
-        cursor.enter(&self.group.steps, Times::Count(1), self.tally);
+        self.cursor.enter(Kind::Once, &self.group.steps, self.tally);
         loop {
-            match cursor.next() {
+            match self.cursor.next() {
                 Next::Nothing => return Flow::Go,
-                Next::Step(_) if self.connections.is_over() => return Flow::End,
-                Next::Step(step) => match self.step(step, &mut cursor).await {
-                    Flow::Go => {}
-                    flow => return flow,
-                },
-                // The group's own pass is the iteration, which `iterate` judges.
-                Next::PassEnd(_) if cursor.depth() == 1 => cursor.leave(),
-                Next::PassEnd(began) => {
-                    let pass = self.tally.since(began);
-                    if self.after_pass(pass).await == Flow::End {
-                        return Flow::End;
+                Next::Step(_) if self.connections.is_over() => {
+                    self.leave_at_end();
+                    return Flow::End;
+                }
+                Next::Step(_) if self.leaves_run_for() => {}
+                Next::Step(step) => {
+                    let flow = self.step(step).await;
+                    if let Some(flow) = self.follow(flow) {
+                        return flow;
                     }
-                    if pass == Pass::AllSkipped {
-                        cursor.leave();
-                    } else {
-                        cursor.repeat(self.tally);
+                }
+                Next::PassEnd(began) => {
+                    let flow = self.pass_end(began).await;
+                    if let Some(flow) = self.follow(flow) {
+                        return flow;
                     }
                 }
             }
@@ -165,21 +164,33 @@ impl<'p> Thread<'p> {
         }
     }
 
-    async fn step(&mut self, step: &'p Step, cursor: &mut Cursor<'p>) -> Flow {
+    async fn step(&mut self, step: &'p Step) -> Flow {
         match step {
-            Step::Sampler(sampler) => self.sampler(sampler).await,
-            Step::Pause(pause) => self.pause(pause).await,
-            Step::Loop(looped) => match self.scope.value(&looped.times) {
-                Ok(times) => {
-                    cursor.enter(&looped.steps, times, self.tally);
-                    Flow::Go
-                }
-                Err(failure) => {
-                    self.not_done("loop", failure);
-                    Flow::Go
-                }
-            },
+            Step::Sampler(sampler) => return self.sampler(sampler).await,
+            Step::Pause(pause) => return self.pause(pause).await,
+            Step::Controller(controller) => self.enter(controller),
+            Step::Set(values) => self.set(values),
+            Step::Log(text) => self.log(text),
+            Step::Jump(jump) => return self.jump(*jump),
         }
+        Flow::Go
+    }
+
+    /// The innermost level's steps are done: of a loop there may be another pass.
+    async fn pass_end(&mut self, began: Tally) -> Flow {
+        // The group's own pass is the iteration, which `iterate` judges.
+        if self.cursor.innermost().is_some_and(|kind| kind.is_loop()) {
+            let pass = self.tally.since(began);
+            if self.after_pass(pass).await == Flow::End {
+                return Flow::End;
+            }
+            if pass != Pass::AllSkipped && self.begins_pass() {
+                self.cursor.repeat(self.tally);
+                return Flow::Go;
+            }
+        }
+        self.leave(Ended::Whole);
+        Flow::Go
     }
 
     /// Keeps a thread from spinning when a pass came to nothing.
@@ -239,8 +250,7 @@ impl<'p> Thread<'p> {
         match execution {
             Execution::Skipped(cause) => {
                 extractor::lose(&mut self.scope, &sampler.extractors, cause);
-                self.last_skip = cause;
-                self.worker.note(&Note::Skipped { label: &label, cause });
+                self.skip(&label, cause);
                 Flow::Go
             }
             Execution::Cut => {
@@ -299,6 +309,8 @@ impl<'p> Thread<'p> {
     fn emit(&mut self, label: &str, outcome: &mut Outcome, opening: bool) {
         self.tally.ran += 1;
         self.tally.passed += u64::from(outcome.failure.is_none());
+        self.scope.last_ok = outcome.failure.is_none();
+        self.transactions.iter_mut().for_each(|transaction| transaction.add(outcome));
         let scope = &self.scope;
         if let Some(failure) = &mut outcome.failure {
             for text in [&mut failure.text, &mut failure.cause] {
@@ -313,12 +325,17 @@ impl<'p> Thread<'p> {
         row::emit(&self.worker, &Whose { label, thread, group, url, variables, opening }, outcome);
     }
 
+    fn skip(&mut self, label: &str, cause: Code) {
+        self.last_skip = cause;
+        self.transactions.iter_mut().for_each(|transaction| transaction.skip(cause));
+        self.worker.note(&Note::Skipped { label, cause });
+    }
+
     /// A step other than a sampler failed, or is skipped because of an earlier failure.
-    fn not_done(&mut self, label: &str, failure: Failure) {
+    pub(crate) fn not_done(&mut self, label: &str, failure: Failure) {
         if failure.is_skip {
             self.tally.reached += 1;
-            self.last_skip = failure.code;
-            self.worker.note(&Note::Skipped { label, cause: failure.code });
+            self.skip(label, failure.code);
         } else {
             self.emit_failure(label, failure);
         }
@@ -330,7 +347,7 @@ impl<'p> Thread<'p> {
         self.emit(label, &mut Outcome::unstarted(failure), false);
     }
 
-    fn end_early(&self, cause: EndCause) {
+    pub(crate) fn end_early(&self, cause: EndCause) {
         self.worker.note(&Note::ThreadEndedEarly { thread: &self.name, cause });
     }
 

@@ -73,16 +73,20 @@ impl<'p> Connections<'p> {
         self.wait(id, observer, deadline, AtEnd::Finish, is_flushed).await
     }
 
-    /// Does nothing until `moment`, except to keep the connections alive.
+    /// Does nothing until `moment`, or until no pause may go on, except to keep the connections alive.
     pub(crate) async fn pause_until(&mut self, moment: Instant) -> Ended {
-        poll_fn(|context| {
+        let began = clock::now();
+        let moment = self.pause_end.map_or(moment, |end| end.min(moment));
+        let ended = poll_fn(|context| {
             self.poll_pump(context, None);
             match self.poll_end(context, moment, AtEnd::Cut) {
                 Poll::Ready(Ended::TimedOut) => Poll::Ready(Ended::Done),
                 other => other,
             }
         })
-        .await
+        .await;
+        self.paused += clock::now() - began;
+        ended
     }
 
     /// Runs a future that has a deadline of its own, keeping the connections alive; `None` if it

@@ -14,6 +14,7 @@ use crate::clock;
 use crate::exec::shared::Shared;
 use crate::exec::stop::{GRACEFUL_STOP, Level};
 use crate::exec::thread;
+use crate::program::Phase;
 use crate::sample::{Note, Sample, WorkerSink};
 
 /// Size of the read buffer that all connections of a worker share, in bytes.
@@ -31,18 +32,20 @@ pub(crate) struct Worker {
     pub(crate) write_buffer: RefCell<Vec<u8>>,
     sink: RefCell<Box<dyn WorkerSink>>,
     level: Cell<Level>,
+    phase: Cell<Phase>,
     /// The tasks to wake when the run is told to end, by thread.
     wakers: RefCell<Vec<Option<Waker>>>,
 }
 
 impl Worker {
+    /// How far the run has been told to end, as it is meant for the phase at hand.
     pub(crate) fn level(&self) -> Level {
-        self.level.get()
+        self.level.get().in_phase(self.phase.get())
     }
 
     /// When samplers at work are interrupted, if the run has been told to end.
     pub(crate) fn interrupt_at(&self) -> Option<Instant> {
-        match self.level.get() {
+        match self.level() {
             Level::Run => None,
             Level::Graceful(since) => Some(since + GRACEFUL_STOP),
             Level::Now => Some(self.shared.started),
@@ -99,7 +102,8 @@ impl Worker {
 
     /// Waits until `moment`; false if the run was told to end before.
     async fn wait_until(&self, moment: Instant, level: &mut watch::Receiver<Level>) -> bool {
-        let ended = async { level.wait_for(|level| *level != Level::Run).await.is_ok() };
+        let is_end = |level: &Level| level.in_phase(self.phase.get()) != Level::Run;
+        let ended = async { level.wait_for(is_end).await.is_ok() };
         tokio::select! {
             biased;
             _ = ended => false,
@@ -135,15 +139,12 @@ pub(crate) fn run(
         write_buffer: RefCell::default(),
         sink: RefCell::new(sink),
         level: Cell::new(Level::Run),
+        phase: Cell::new(Phase::Setup),
         wakers: RefCell::default(),
     });
     runtime.block_on(async {
-        let tasks = LocalSet::new();
-        for share in shares {
-            tasks.spawn_local(start_threads(Rc::clone(&worker), share));
-        }
         tokio::select! {
-            () = tasks => {}
+            () = go_through(&worker, shares) => {}
             () = worker.follow(level) => {}
             () = worker.flush_regularly() => {}
         }
@@ -151,12 +152,27 @@ pub(crate) fn run(
     worker.sink.borrow_mut().flush();
 }
 
+/// Runs the worker's shares phase by phase, in step with the other workers.
+async fn go_through(worker: &Rc<Worker>, mut shares: Vec<Share>) {
+    let mut tasks = LocalSet::new();
+    let mut walk = worker.shared.phases.walk();
+    while let Some((phase, began)) = walk.phase() {
+        worker.phase.set(phase);
+        let is_due = |share: &mut Share| worker.shared.program.groups[share.group].phase == phase;
+        for share in shares.extract_if(.., is_due) {
+            tasks.spawn_local(start_threads(Rc::clone(worker), share, began));
+        }
+        (&mut tasks).await;
+        walk.end().await;
+    }
+}
+
 /// Starts each thread of a share when it is due: thread i of n at `delay + i * ramp_up / n`.
-async fn start_threads(worker: Rc<Worker>, share: Share) {
+async fn start_threads(worker: Rc<Worker>, share: Share, began: Instant) {
     let mut level = worker.shared.stop.subscribe();
     let program = Arc::clone(&worker.shared.program);
     let group = &program.groups[share.group];
-    let start = worker.shared.started + group.delay;
+    let start = began + group.delay;
     let end = group.duration.map(|duration| start + duration);
     let mut index = share.first;
     while index < group.threads {

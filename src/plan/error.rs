@@ -45,6 +45,11 @@ impl ShapeError {
         Self::new("")
     }
 
+    /// Stands for an element that its list goes on without, because it is wrong.
+    pub(crate) fn left_out(path: &Path) -> Self {
+        Self::noted().at(path, At::Value)
+    }
+
     pub(crate) fn is_noted(&self) -> bool {
         self.title.is_empty()
     }

@@ -29,52 +29,32 @@ const LATER_KEYS: &[&str] = &[
     "send_base64",
     "send_file",
     "send_random",
-    "setup",
     "spacing",
     "stages",
     "stomp",
     "subprotocols",
-    "teardown",
     "time_limit",
     "timers",
     "tls",
 ];
 
 /// Steps that are specified but not built yet.
-const LATER_STEPS: &[&str] = &[
-    "break",
-    "chance",
-    "for_each",
-    "http",
-    "if",
-    "include",
-    "interleave",
-    "log",
-    "next_iteration",
-    "next_pass",
-    "once",
-    "pace",
-    "random",
-    "rendezvous",
-    "run_for",
-    "set",
-    "start_next_loop",
-    "stop_test",
-    "stop_test_now",
-    "stop_thread",
-    "transaction",
-    "while",
-];
+const LATER_STEPS: &[&str] = &["http", "include", "pace", "rendezvous"];
 
 /// What other tools call a step, and its name here.
 const OTHER_NAMES: &[(&str, &str)] = &[
     ("connect", "open"),
+    ("continue", "next_pass"),
     ("delay", "pause"),
     ("disconnect", "close"),
+    ("echo", "log"),
+    ("foreach", "for_each"),
     ("group", "block"),
     ("ping", "ping_pong"),
+    ("print", "log"),
     ("receive", "single_read"),
     ("repeat", "loop"),
+    ("repeat_while", "while"),
     ("request", "request_response"),
     ("send", "single_write` or `request_response"),
     ("sleep", "pause"),
@@ -111,10 +91,31 @@ const HOMES: &[(&[&str], &str)] = &[
     (&["times"], "belongs in `loop`"),
     (&["correlate"], "belongs in `request_response`; give a reader a `reply` to look for"),
     (
-        &["thread_groups", "variables", "secrets", "sample_variables"],
+        &["thread_groups", "setup", "teardown", "variables", "secrets", "sample_variables"],
         "belongs at the top of the plan",
     ),
 ];
+
+/// How controllers are written: not as a list of steps, which is a frequent mistake.
+const EXAMPLES: &[(&str, &str)] = &[
+    ("block", "{ steps: [ … ] }"),
+    ("chance", "{ percent: 10, steps: [ … ] }"),
+    ("for_each", "{ in: [a, b], as: x, steps: [ … ] }"),
+    ("if", "{ condition: last_ok, then: [ … ] }"),
+    ("interleave", "{ steps: [ … ] }"),
+    ("loop", "{ times: 3, steps: [ … ] }"),
+    ("once", "{ steps: [ … ] }"),
+    ("random", "{ steps: [ … ] }"),
+    ("run_for", "{ duration: 30s, steps: [ … ] }"),
+    ("set", "{ name: value }"),
+    ("transaction", "{ name: checkout, steps: [ … ] }"),
+    ("while", "{ condition: last_ok, steps: [ … ] }"),
+];
+
+/// What stands behind a controller's name.
+pub(crate) fn example(kind: &str) -> Option<&'static str> {
+    EXAMPLES.iter().find(|(known, _)| *known == kind).map(|(_, example)| *example)
+}
 
 /// The error for `key`, which is none of `known` in the settings called `place`; without advice if
 /// there are none.
@@ -193,8 +194,8 @@ mod tests {
     fn what_a_later_version_knows_is_said_to_be_missing() {
         assert_eq!(unknown_key("tls", "`open`", &["url"]).title, "`tls` is not in this version");
         assert_eq!(
-            unknown_kind("step", "while", &["loop"]).title,
-            "`while` is not in this version"
+            unknown_kind("step", "include", &["loop"]).title,
+            "`include` is not in this version"
         );
     }
 

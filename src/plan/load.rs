@@ -7,6 +7,7 @@ use std::path::{Path as FilePath, PathBuf};
 use crate::diag::{Diagnostic, Place, Severity};
 use crate::plan::document::{self, Node, Value};
 use crate::plan::error::{At, ShapeError};
+use crate::plan::left_out::LeftOut;
 use crate::plan::path::Path;
 use crate::plan::place::{find, place};
 use crate::plan::problem::Problem;
@@ -37,6 +38,7 @@ pub struct Loaded {
     /// What is wrong with its shape: the plan cannot be run, but what is left of it can be looked at.
     pub mistakes: Vec<Diagnostic>,
     root: Node,
+    left_out: LeftOut,
 }
 
 /// Reads a plan from its file. Fails with what is wrong with the file, and where nothing of the plan
@@ -63,14 +65,16 @@ pub(crate) fn parse(path: &FilePath, source: String) -> Result<Loaded, Vec<Diagn
     let plan = reader::read(&root, &problems);
     let keys = bad_keys.iter().map(|bad| syntax::bad_key(path, &source, bad));
     let mut diagnostics: Vec<Diagnostic> = keys.collect();
-    let problems = problems.into_inner();
-    let shapes = problems.into_iter().filter(|error| !error.is_noted()).map(into_problem);
-    diagnostics.extend(placed(path, &source, &root, shapes.collect()));
+    let (noted, problems): (Vec<_>, Vec<_>) =
+        problems.into_inner().into_iter().partition(ShapeError::is_noted);
+    let left_out = LeftOut::new(noted.into_iter().filter_map(|error| error.path));
+    let shapes = problems.into_iter().map(into_problem).collect();
+    diagnostics.extend(placed(path, &source, &root, shapes));
     hide_secrets(&mut diagnostics, &root);
     match plan {
         Some(plan) => {
             let path = path.to_owned();
-            Ok(Loaded { path, source, plan, mistakes: diagnostics, root })
+            Ok(Loaded { path, source, plan, mistakes: diagnostics, root, left_out })
         }
         None => Err(in_order(diagnostics)),
     }
@@ -79,8 +83,11 @@ pub(crate) fn parse(path: &FilePath, source: String) -> Result<Loaded, Vec<Diagn
 impl Loaded {
     /// The mistakes and further problems as diagnostics with their places, in the order of the file, at most 20 of them and a
     /// word on how many more there are.
-    pub fn diagnostics(&self, problems: Vec<Problem>) -> Vec<Diagnostic> {
+    pub fn diagnostics(&self, mut problems: Vec<Problem>) -> Vec<Diagnostic> {
         let mut diagnostics = self.mistakes.clone();
+        for problem in &mut problems {
+            problem.path = self.left_out.in_file(&problem.path);
+        }
         diagnostics.extend(placed(&self.path, &self.source, &self.root, problems));
         in_order(diagnostics)
     }

@@ -5,11 +5,13 @@
 //! any of its values stands, so that an error found late still has line and column.
 
 mod assertion;
+mod controller;
 mod document;
 mod error;
 mod extractor;
 mod json;
 mod keys;
+mod left_out;
 mod load;
 mod path;
 mod place;
@@ -24,6 +26,9 @@ mod syntax;
 mod thread_group;
 
 pub use assertion::{Check, HeaderCheck, HexCheck, JsonCheck, PingPongFilter, SizeCheck};
+pub use controller::{
+    Block, Chance, ForEach, If, Interleave, Loop, Once, Random, RunFor, Transaction, Values, While,
+};
 pub use error::At;
 pub use extractor::{
     BetweenExtractor, CommonExtractor, Extractor, HeaderExtractor, JsonExtractor, RegexExtractor,
@@ -44,5 +49,5 @@ pub use setting::{
     Count, Entries, Flag, Kind, List, Number, Passes, Removable, Setting, Size, Text, TextOr, Time,
     Word,
 };
-pub use step::{Block, Loop, Pause, Step};
+pub use step::{Pause, Step};
 pub use thread_group::{Plan, ThreadGroup};

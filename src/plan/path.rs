@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 /// One step of a [`Path`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Segment {
     /// The value of this key of a map.
     Key(Cow<'static, str>),

@@ -102,6 +102,7 @@ impl<'n> Reader<'n> {
                 let error = ShapeError::invalid_type(self.found(), &visitor);
                 Err(match key {
                     "send" => error.help("use `send_json`, or quote it"),
+                    "log" => error.help("write `log: in ${room} now`"),
                     "equals" | "contains" => {
                         error.help("compare JSON with `json: { path: $.key, equals: … }`")
                     }
@@ -129,9 +130,10 @@ impl<'n> Reader<'n> {
         } else {
             let error = ShapeError::invalid_type(self.found(), &"settings (`key: value`)");
             Err(match self.path.last_key() {
-                Some("loop") => error.help("write `loop: { times: 3, steps: [ … ] }`"),
                 Some("between") => error.help(BETWEEN),
-                Some("block") => error.help("write `block: { steps: [ … ] }`"),
+                Some(key) if keys::example(key).is_some() => {
+                    error.help(format!("write `{key}: {}`", keys::example(key).unwrap_or_default()))
+                }
                 _ if matches!(self.found(), Unexpected::Seq) => {
                     error.help("leave out the brackets or dashes: `key: value`")
                 }
@@ -308,7 +310,12 @@ impl<'de> VariantAccess<'de> for Variant<'_> {
     type Error = ShapeError;
 
     fn unit_variant(self) -> Result<(), ShapeError> {
-        Ok(())
+        if self.reader.is_nothing() {
+            return Ok(());
+        }
+        let error = ShapeError::new(format!("`{}` has no settings", self.kind));
+        let error = error.help(format!("write `- {}`", self.kind));
+        Err(note(self.reader.problems, error, &self.reader.path, At::Key))
     }
 
     fn newtype_variant_seed<T: DeserializeSeed<'de>>(
@@ -354,7 +361,7 @@ impl Entries<'_, '_> {
     fn name(&self) -> String {
         match self.path.last_key() {
             None => "the plan".to_owned(),
-            Some("thread_groups") => "a thread group".to_owned(),
+            Some("thread_groups" | "setup" | "teardown") => "a thread group".to_owned(),
             Some(key) => format!("`{key}`"),
         }
     }
@@ -413,7 +420,10 @@ impl<'de> SeqAccess<'de> for Elements<'_, '_> {
     ) -> Result<Option<T::Value>, ShapeError> {
         let Some((index, node)) = self.left.next() else { return Ok(None) };
         let path = if self.brackets { self.path.index(index) } else { self.path.clone() };
-        // A `List` goes on with the next element if this one fails.
-        seed.deserialize(Reader { node, path, problems: self.problems }).map(Some)
+        let reader = Reader { node, path: path.clone(), problems: self.problems };
+        seed.deserialize(reader).map(Some).inspect_err(|_| {
+            // A `List` goes on with the next element.
+            self.problems.borrow_mut().push(ShapeError::left_out(&path));
+        })
     }
 }

@@ -20,15 +20,16 @@ pub struct Scoped<'a> {
     pub filters: &'a [Check],
 }
 
-/// Defines what may stand around samplers: its own keys, then those that all such things share. They
-/// are repeated in each type because `serde(flatten)` would lose the check for unknown keys.
+/// Defines what may stand around samplers: its own keys, those that all such things share, and its
+/// lists of steps. The shared keys are repeated in each type because `serde(flatten)` would lose the
+/// check for unknown keys.
 macro_rules! scopes {
     ($(
         $(#[$doc:meta])*
         $name:ident {
             $($(#[$field_doc:meta])* $field:ident: $type:ty,)*
         }
-        steps: $(#[$steps_doc:meta])*;
+        steps: $($(#[$steps_doc:meta])* $steps:ident),+;
     )*) => {$(
         $(#[$doc])*
         #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
@@ -57,9 +58,11 @@ macro_rules! scopes {
             /// `false` leaves it out, with everything below.
             #[serde(default, deserialize_with = "crate::plan::setting::given")]
             pub enabled: Option<crate::plan::setting::Setting<crate::plan::setting::Flag>>,
-            $(#[$steps_doc])*
-            #[serde(default)]
-            pub steps: crate::plan::setting::List<crate::plan::step::Step>,
+            $(
+                $(#[$steps_doc])*
+                #[serde(default)]
+                pub $steps: crate::plan::setting::List<crate::plan::step::Step>,
+            )+
         }
 
         impl $name {

@@ -53,6 +53,12 @@ kinds! {
     Word: "a word",
 }
 
+impl<K> Setting<K> {
+    pub(super) fn new(text: &str) -> Self {
+        Self { text: text.to_owned(), kind: PhantomData }
+    }
+}
+
 impl<K> fmt::Debug for Setting<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.text.fmt(f)
@@ -75,7 +81,7 @@ impl<K: Kind> Visitor<'_> for SettingVisitor<K> {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Setting<K>, E> {
-        Ok(Setting { text: text.to_owned(), kind: PhantomData })
+        Ok(Setting::new(text))
     }
 }
 
@@ -228,12 +234,19 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
         f.write_str("a list")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<List<T>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<List<T>, A::Error> {
+        List::from_elements(list)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> List<T> {
+    /// Takes the good elements.
+    pub(super) fn from_elements<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
         let mut elements = Vec::new();
         loop {
             match list.next_element() {
                 Ok(Some(element)) => elements.push(element),
-                Ok(None) => return Ok(List(elements)),
+                Ok(None) => return Ok(Self(elements)),
                 // The plan is refused anyway: the reader has noted why.
                 Err(_) => {}
             }

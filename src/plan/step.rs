@@ -1,11 +1,13 @@
-//! Steps, as written: samplers, controllers, pauses.
+//! Steps, as written: samplers, controllers, pauses, and what steers a thread.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::plan::controller::{
+    Block, Chance, ForEach, If, Interleave, Loop, Once, Random, RunFor, Transaction, While,
+};
 use crate::plan::sampler::{Close, Open, PingPong, Read, RequestResponse, SingleRead, SingleWrite};
-use crate::plan::scoped::scopes;
-use crate::plan::setting::{List, Passes, Setting, Time, given};
+use crate::plan::setting::{Entries, List, Setting, Text, Time, given};
 
 /// One step: a map with one key, its kind.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -27,23 +29,46 @@ pub enum Step {
     Close(Box<Close>),
     /// Runs its steps again and again.
     Loop(Box<Loop>),
+    /// Runs its steps again and again while a condition holds.
+    While(Box<While>),
+    /// Runs its steps once for each of several values.
+    ForEach(Box<ForEach>),
+    /// Runs its steps again and again for a time.
+    RunFor(Box<RunFor>),
+    /// Runs some steps where a condition holds, others where it does not.
+    If(Box<If>),
+    /// Runs its steps the first time that the thread reaches it, and never again.
+    Once(Box<Once>),
+    /// Runs one of its steps, chosen anew each time.
+    Random(Box<Random>),
+    /// Runs one of its steps, the next one each time.
+    Interleave(Box<Interleave>),
+    /// Runs its steps in a percentage of the times that threads reach it.
+    Chance(Box<Chance>),
+    /// Runs its steps and sums up their samples in a row of its own.
+    Transaction(Box<Transaction>),
     /// Runs its steps; gives them settings in common.
     Block(Box<Block>),
     /// Waits.
     Pause(Pause),
-}
-
-scopes! {
-    /// `loop`
-    Loop {
-        /// The number of passes, or `forever`.
-        times: Setting<Passes>,
-    }
-    steps: #[doc = "What each pass does."];
-
-    /// `block`
-    Block {}
-    steps: #[doc = "What it does."];
+    /// Gives values to variables of the thread, in order.
+    Set(Entries<Setting<Text>>),
+    /// Shows a text beside the progress of the run.
+    Log(Setting<Text>),
+    /// Ends this pass of the innermost loop; the next one begins.
+    NextPass,
+    /// Ends the innermost loop.
+    Break,
+    /// Ends this iteration of the thread; the next one begins.
+    NextIteration,
+    /// JMeter's word for `next_iteration`.
+    StartNextLoop,
+    /// Ends the thread.
+    StopThread,
+    /// Ends the run: no new step starts, samplers at work may finish.
+    StopTest,
+    /// Ends the run at once.
+    StopTestNow,
 }
 
 /// `pause`: exactly one of its settings.

@@ -160,6 +160,15 @@ fn words(message: &str, source: &str, start: usize) -> Words {
             "write `'${name}'`, or put the value on a line of its own",
         );
     }
+    // `{ condition: x in [1, 2] }` and `condition: "a" == x`.
+    let value = line.split_once("condition: ").map(|(_, value)| value);
+    if value.is_some_and(|value| value.starts_with(['"', '\'']) || rest.starts_with('[')) {
+        return text(
+            "a condition that begins with quotes, or holds `[` within `{ … }`, must be quoted whole",
+            "",
+            "write `condition: 'x in [1, \"two\"]'`",
+        );
+    }
     if message.contains("found a tab character that violates indentation") {
         return text("a tab in the indentation", "", "indent with spaces");
     }

@@ -40,9 +40,16 @@ pub struct Plan {
     /// Conditions that the run must meet, by label; `all` is all samplers together.
     #[serde(default)]
     pub thresholds: Entries<List<Setting<Text>>>,
+    /// Thread groups that are done before the others begin.
+    #[serde(default)]
+    pub setup: List<ThreadGroup>,
     /// The thread groups: who does what.
     #[serde(default)]
     pub thread_groups: List<ThreadGroup>,
+    /// Thread groups that begin when the others are done, also where the run was stopped or
+    /// interrupted, but not where it had to end at once.
+    #[serde(default)]
+    pub teardown: List<ThreadGroup>,
 }
 
 scopes! {
@@ -61,7 +68,9 @@ scopes! {
         /// The time after which no new step starts.
         duration: Setting<Time>,
     }
-    steps: #[doc = "What each iteration does."];
+    steps:
+        /// What each iteration does.
+        steps;
 }
 
 impl Plan {

@@ -79,16 +79,24 @@ pub enum Member {
     MatchGroups(usize),
     /// `x_1_g1`: the same for one of all values.
     MatchGroup(usize, usize),
+    /// All values in a row, for `for_each`; its suffix is [`Member::EVERY`].
+    Every,
 }
 
 /// The variables derived from an extractor's that some text of the plan names.
 pub type Families = HashMap<VariableId, Vec<(VariableId, Member)>>;
 
 impl Member {
+    /// What follows the name and `_` where all values are meant: no plan can write that.
+    pub const EVERY: &str = "*";
+
     /// Reads what follows the name and `_`.
     pub fn parse(suffix: &str) -> Option<Self> {
         if suffix == "matchNr" {
             return Some(Self::Count);
+        }
+        if suffix == Self::EVERY {
+            return Some(Self::Every);
         }
         let group = |text: &str| -> Option<Option<usize>> {
             let digits = text.strip_prefix('g')?;
@@ -110,7 +118,7 @@ impl Member {
     pub fn is_given_by(self, which: Which, regex: bool) -> bool {
         match self {
             Self::Count => true,
-            Self::Match(_) => which == Which::All,
+            Self::Match(_) | Self::Every => which == Which::All,
             Self::Groups | Self::Group(_) => regex && which != Which::All,
             Self::MatchGroups(_) | Self::MatchGroup(..) => regex && which == Which::All,
         }

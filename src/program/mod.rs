@@ -5,6 +5,8 @@
 //! for each field at each execution.
 
 mod assertion;
+mod condition;
+mod controller;
 mod extractor;
 mod hex;
 mod json_template;
@@ -16,6 +18,7 @@ mod secrets;
 mod setting;
 mod template;
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::verdict::Threshold;
@@ -23,6 +26,10 @@ use crate::verdict::Threshold;
 pub use assertion::{
     Assertion, Bytes, Check, Filter, HeaderTest, HexTest, JsonPath, JsonTest, MessageType, Pattern,
     SizeTest,
+};
+pub use condition::{Comparison, Condition, Operand, Test, compare};
+pub use controller::{
+    Chance, Controller, ForEach, If, Interleave, Loop, Once, RunFor, Transaction, Values, While,
 };
 pub use extractor::{Extractor, ExtractorKind, Families, Member, Piece, Which};
 pub use hex::hex_bytes;
@@ -51,6 +58,8 @@ pub struct Program {
     pub variables: Vec<(VariableId, Template)>,
     /// What extractors can set beside their own variable.
     pub families: Families,
+    /// Of the names that `for_each` reads with numbers, the variables that the plan has, `x_1` first.
+    pub numbered: HashMap<VariableId, Vec<VariableId>>,
     /// Variables whose values no output shows.
     pub secret_variables: Vec<VariableId>,
     /// Secrets that are known before the run.
@@ -59,12 +68,28 @@ pub struct Program {
     pub show_secrets: bool,
     /// Variables that are further columns of the rows.
     pub sample_variables: Vec<VariableId>,
-    /// How many `__counter` calls there are; a [`CounterId`] is below it.
+    /// How many counts the run keeps; a [`CounterId`] is below it.
     pub counters: usize,
-    /// The thread groups, in the order of the plan.
+    /// The thread groups, in the order of their phases and of the plan.
     pub groups: Vec<Group>,
     /// What the verdict depends on, in the order of the plan.
     pub thresholds: Vec<Threshold>,
+}
+
+/// When a thread group runs: a phase begins when all threads of the one before are done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// `setup`
+    Setup,
+    /// `thread_groups`
+    Main,
+    /// `teardown`, also after a run that was stopped gracefully.
+    Teardown,
+}
+
+impl Phase {
+    /// All, in order.
+    pub const ALL: [Self; 3] = [Self::Setup, Self::Main, Self::Teardown];
 }
 
 /// A thread group: how many threads run which steps for how long.
@@ -72,6 +97,10 @@ pub struct Program {
 pub struct Group {
     /// Its name, as in `threadName`.
     pub name: String,
+    /// When it runs.
+    pub phase: Phase,
+    /// Which of its phase it is, from 1, as in `threadName`.
+    pub number: usize,
     /// Number of virtual threads, at least 1.
     pub threads: u32,
     /// Thread i of n starts at `delay + i * ramp_up / n`.
@@ -95,23 +124,36 @@ pub enum Times {
     Count(u64),
 }
 
-/// One step of a thread group or controller. A `block` leaves no step: its settings have been
-/// applied to the samplers below it.
+/// One step of a thread group or controller.
 #[derive(Debug)]
 pub enum Step {
     /// One row.
     Sampler(Box<Sampler>),
     /// Waits, outside any row.
     Pause(Pause),
-    /// Runs its steps again and again.
-    Loop(Loop),
+    /// Decides about other steps.
+    Controller(Box<Controller>),
+    /// Gives values to variables, in order.
+    Set(Vec<(VariableId, Template)>),
+    /// Shows a text beside the progress of the run.
+    Log(Template),
+    /// Goes on elsewhere.
+    Jump(Jump),
 }
 
-/// `loop: {times, steps}`.
-#[derive(Debug)]
-pub struct Loop {
-    /// Evaluated when the loop is entered.
-    pub times: Setting<Times>,
-    /// What each pass does.
-    pub steps: Vec<Step>,
+/// Where a thread goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Jump {
+    /// At the end of this pass of the innermost loop.
+    NextPass,
+    /// Behind the innermost loop.
+    Break,
+    /// At the start of the next iteration.
+    NextIteration,
+    /// Nowhere: the thread ends.
+    StopThread,
+    /// Nowhere: all threads end after their current sampler.
+    StopTest,
+    /// Nowhere: all threads end at once.
+    StopTestNow,
 }

@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VariableId(pub u32);
 
-/// One occurrence of `__counter` in the plan.
+/// One occurrence of `__counter` or of a controller that counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CounterId(pub u32);
 

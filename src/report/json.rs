@@ -47,6 +47,8 @@ pub struct Plan {
 pub struct Group {
     /// Its name.
     pub name: String,
+    /// `setup`, `main` or `teardown`.
+    pub phase: &'static str,
     /// `closed`: a fixed number of threads, each waiting for its own replies.
     pub model: &'static str,
     /// Virtual threads.
@@ -98,6 +100,9 @@ struct Document<'a> {
 
 #[derive(Serialize)]
 struct Label {
+    /// Whether it sums up other labels' samples, and is not part of `all`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    transaction: bool,
     count: u64,
     failed: u64,
     /// From 0 to 1.
@@ -214,6 +219,11 @@ fn document<'a>(contents: &'a Contents<'_>) -> Document<'a> {
         let name = if name == ALL { "all (a label)" } else { name };
         labels.insert(name.to_owned(), value(&label(figures)));
     }
+    for (name, figures) in stats.transactions() {
+        let taken = name == ALL || labels.contains_key(name);
+        let name = if taken { format!("{name} (transaction)") } else { name.to_owned() };
+        labels.insert(name, value(&Label { transaction: true, ..label(figures) }));
+    }
     labels.insert(ALL.to_owned(), value(&label(&stats.all())));
     let connections = &stats.connections;
     Document {
@@ -246,6 +256,7 @@ fn document<'a>(contents: &'a Contents<'_>) -> Document<'a> {
 
 fn label(label: &LabelStats) -> Label {
     Label {
+        transaction: false,
         count: label.count,
         failed: label.failed,
         error_rate: label.error_rate(),
@@ -369,7 +380,12 @@ mod tests {
                 started: "2026-12-01T09:30:00.000Z".to_owned(),
                 ended: "2026-12-01T09:31:00.000Z".to_owned(),
             },
-            groups: vec![Group { name: "G".to_owned(), model: "closed", threads: 3 }],
+            groups: vec![Group {
+                name: "G".to_owned(),
+                phase: "main",
+                model: "closed",
+                threads: 3,
+            }],
             stats,
             peak_connections: 7,
             judgement: &judgement,

@@ -90,7 +90,9 @@ struct WorkerRecorder {
 impl WorkerSink for WorkerRecorder {
     fn sample(&mut self, sample: &Sample<'_>) {
         self.stats.sample(sample);
-        self.recent.record(sample);
+        if !sample.transaction {
+            self.recent.record(sample);
+        }
         // It writes to memory, which does not fail.
         self.rows.row(sample).ok();
         self.unflushed += 1;
@@ -108,6 +110,7 @@ impl WorkerSink for WorkerRecorder {
             Note::ThreadFinished => self.live.threads.down(),
             Note::Opened { .. } => self.live.connections.up(),
             Note::ConnectionEnded => self.live.connections.down(),
+            Note::Log { thread, text } => self.live.log(thread, text),
             _ => {}
         }
         self.stats.note(note);

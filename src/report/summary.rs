@@ -52,6 +52,9 @@ fn table(out: &mut String, stats: &Stats) {
     if labels.len() > 1 {
         rows.push(cells("all", &stats.all()));
     }
+    // Below the total, because they are not part of it.
+    let transactions = stats.transactions().filter(|(_, label)| label.count > 0);
+    rows.extend(transactions.map(|(name, label)| cells(name, label)));
     let mut widths = [0; 12];
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
@@ -200,7 +203,7 @@ fn asides(out: &mut String, stats: &Stats) {
     let sum = |figure: fn(&LabelStats) -> u64| stats.labels().map(|(_, label)| figure(label)).sum();
     late(out, stats);
     read(out, stats);
-    let figures: [(&str, u64, &str); 5] = [
+    let figures: [(&str, u64, &str); 6] = [
         (
             "early",
             sum(|label| label.early),
@@ -218,6 +221,11 @@ fn asides(out: &mut String, stats: &Stats) {
             "messages fitted no `reply` or `correlate`, and no step reads them",
         ),
         ("cut", sum(|label| label.cut), "reads ended with the run, without a row"),
+        (
+            "cut",
+            stats.transactions().map(|(_, label)| label.cut).sum(),
+            "transactions ended with their time, without a row",
+        ),
     ];
     for (name, figure, meaning) in figures {
         if figure > 0 {
@@ -227,7 +235,8 @@ fn asides(out: &mut String, stats: &Stats) {
     filtered(out, stats);
     for (cause, (threads, example)) in &stats.ended_early {
         let why = match cause {
-            EndCause::StopThread => "by `on_error: stop_thread`".to_owned(),
+            EndCause::StopThread => "by `stop_thread`".to_owned(),
+            EndCause::StopTest => "by `stop_test`, and the run with them".to_owned(),
             EndCause::AllSkipped(code) => {
                 format!("after three iterations in which all was skipped ({code})")
             }

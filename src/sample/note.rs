@@ -18,8 +18,10 @@ pub struct Phases {
 /// Why a thread ended before its loops or its time were used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EndCause {
-    /// `on_error: stop_thread`.
+    /// `on_error: stop_thread`, or the step.
     StopThread,
+    /// The step `stop_test` or `stop_test_now`, which ended the run too.
+    StopTest,
     /// Three iterations in a row in which every sampler was skipped with this cause.
     AllSkipped(Code),
     /// 10,000 passes that reached no sampler and waited for nothing.
@@ -39,6 +41,11 @@ pub enum Note<'a> {
     /// A waiting reader was cut off by the end of the run.
     Cut {
         /// The sampler's label.
+        label: &'a str,
+    },
+    /// A transaction was cut off by the end of its group's time, or of a `run_for`.
+    CutTransaction {
+        /// The transaction's label.
         label: &'a str,
     },
     /// Messages that arrived before the request was written, and so are not its reply.
@@ -118,6 +125,13 @@ pub enum Note<'a> {
     CloseReceived {
         /// Its code; 1005 for none.
         code: u16,
+    },
+    /// A `log` step.
+    Log {
+        /// The thread's name.
+        thread: &'a str,
+        /// What to show, without secrets.
+        text: &'a str,
     },
     /// A virtual thread started.
     ThreadStarted,

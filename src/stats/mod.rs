@@ -5,6 +5,7 @@
 mod connections;
 mod label;
 mod label_names;
+mod label_set;
 mod quantiles;
 mod run;
 mod thousands;

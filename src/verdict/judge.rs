@@ -59,7 +59,10 @@ fn weigh(threshold: &Threshold, all: &LabelStats, evidence: &Evidence<'_>) -> Ju
     let condition = &threshold.condition;
     let label = match threshold.label.as_str() {
         ALL => Some(all),
-        name => evidence.stats.labels().find(|(label, _)| *label == name).map(|(_, label)| label),
+        name => {
+            let mut labels = evidence.stats.labels().chain(evidence.stats.transactions());
+            labels.find(|(label, _)| *label == name).map(|(_, label)| label)
+        }
     };
     let measured = label
         .filter(|label| label.count > 0)

@@ -2,13 +2,14 @@
 //! Stable for the same plan, so that two versions of a plan can be compared by their texts. Values
 //! that are only known in the run are shown as written; secrets are `***`.
 
+mod controller;
 mod rows;
 mod sampler;
 mod value;
 
 use std::time::Duration;
 
-use crate::program::{Group, Pause, Program, Step, Times};
+use crate::program::{Group, Pause, Phase, Program, Step, Template, Times, VariableId};
 use rows::{Rows, rows};
 use value::{Shown, duration};
 
@@ -46,8 +47,7 @@ pub(super) fn explain(program: &Program) -> String {
         page.line("variables of each thread:");
         page.below(|page| {
             for (id, value) in &program.variables {
-                let name = &program.variable_names[id.0 as usize];
-                page.entry(name, &value::named(name, &value.source));
+                variable(page, *id, value, program);
             }
         });
     }
@@ -61,18 +61,32 @@ pub(super) fn explain(program: &Program) -> String {
         }
     });
     let mut total = Rows::Exactly(0);
-    for (index, of_group) in program.groups.iter().enumerate() {
+    for of_group in &program.groups {
         page.text.push('\n');
-        page.entry(&format!("group {}", index + 1), &of_group.name);
-        total = total.plus(page_group(&mut page, of_group));
+        let kind = match of_group.phase {
+            Phase::Setup => "setup group",
+            Phase::Main => "group",
+            Phase::Teardown => "teardown group",
+        };
+        page.entry(&format!("{kind} {}", of_group.number), &of_group.name);
+        total = total.plus(page_group(&mut page, of_group, program));
     }
     page.text.push('\n');
     page.entry("rows expected", &total.to_string());
     page.text
 }
 
+/// A variable and what gives it a value.
+fn variable(page: &mut Page, id: VariableId, value: &Template, program: &Program) {
+    let name = &program.variable_names[id.0 as usize];
+    let is_secret = program.secret_variables.contains(&id);
+    let shown =
+        if is_secret { value::HIDDEN.to_owned() } else { value::named(name, &value.source) };
+    page.entry(name, &shown);
+}
+
 /// Gives the rows that the group writes if nothing fails.
-fn page_group(page: &mut Page, group: &Group) -> Rows {
+fn page_group(page: &mut Page, group: &Group, program: &Program) -> Rows {
     let rows = match group.loops {
         // The duration may come first.
         Times::Count(loops) if group.duration.is_none() => {
@@ -85,7 +99,7 @@ fn page_group(page: &mut Page, group: &Group) -> Rows {
         page.entry("each thread", &iterations(group));
         page.entry("rows expected", &rows.to_string());
         page.line("steps:");
-        page.below(|page| steps(page, &group.steps));
+        page.below(|page| steps(page, &group.steps, program));
     });
     rows
 }
@@ -119,18 +133,18 @@ fn iterations(group: &Group) -> String {
     }
 }
 
-fn steps(page: &mut Page, steps_: &[Step]) {
-    for step in steps_ {
+fn steps(page: &mut Page, steps: &[Step], program: &Program) {
+    for step in steps {
         match step {
             Step::Sampler(own) => sampler::sampler(page, own),
             Step::Pause(Pause::Constant(time)) => page.entry("pause", &time.shown()),
             Step::Pause(Pause::Uniform(min, max)) => {
                 page.entry("pause", &format!("{} to {}, evenly", min.shown(), max.shown()));
             }
-            Step::Loop(own) => {
-                page.entry("loop", &own.times.shown());
-                page.below(|page| steps(page, &own.steps));
-            }
+            Step::Controller(own) => controller::controller(page, own, program),
+            Step::Set(values) => controller::set(page, values, program),
+            Step::Log(text) => page.entry("log", &text.source),
+            Step::Jump(jump) => page.line(controller::jump(*jump)),
         }
     }
 }

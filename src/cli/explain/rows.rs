@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::program::{Setting, Step, Times};
+use crate::program::{Controller, Setting, Step, Times, Values};
 
 /// A number of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,18 +45,68 @@ pub(super) fn rows(steps: &[Step]) -> Rows {
     steps.iter().fold(Rows::Exactly(0), |total, step| {
         total.plus(match step {
             Step::Sampler(_) => Rows::Exactly(1),
-            Step::Pause(_) => Rows::Exactly(0),
-            Step::Loop(own) => match own.times {
-                Setting::Fixed(Times::Count(times)) => rows(&own.steps).times(times),
-                _ => Rows::Unknown,
-            },
+            Step::Pause(_) | Step::Set(_) | Step::Log(_) => Rows::Exactly(0),
+            Step::Controller(own) => of_controller(own),
+            // What follows may be left out.
+            Step::Jump(_) => Rows::Unknown,
         })
     })
+}
+
+fn of_controller(controller: &Controller) -> Rows {
+    let parts = controller.parts();
+    match controller {
+        Controller::Loop(own) => match own.times {
+            Setting::Fixed(Times::Count(times)) => rows(&own.steps).times(times),
+            _ => Rows::Unknown,
+        },
+        Controller::ForEach(own) => match &own.values {
+            Values::Listed(values) => rows(&own.steps).times(values.len() as u64),
+            Values::Numbered { .. } => Rows::Unknown,
+        },
+        // Known only if it makes no difference which part is done.
+        Controller::If(_) | Controller::Random(_) | Controller::Interleave(_) => {
+            let mut each = parts.into_iter().map(rows);
+            let first = each.next().unwrap_or(Rows::Unknown);
+            if each.all(|rows| rows == first) { first } else { Rows::Unknown }
+        }
+        Controller::Transaction(own) => match rows(&own.steps) {
+            Rows::Exactly(0) => Rows::Exactly(0),
+            rows => rows.plus(Rows::Exactly(1)),
+        },
+        Controller::While(_)
+        | Controller::RunFor(_)
+        | Controller::Once(_)
+        | Controller::Chance(_) => Rows::Unknown,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::{Jump, Template, Transaction};
+
+    #[test]
+    fn controllers_count_where_it_is_the_same_whatever_they_decide() {
+        let steps = |count: usize| -> Vec<Step> {
+            (0..count).map(|_| Step::Controller(Box::new(transaction(Vec::new())))).collect()
+        };
+        assert_eq!(rows(&steps(3)), Rows::Exactly(0), "a transaction without samplers has no row");
+        let random = |one, other| Controller::Random(vec![steps(one), steps(other)]);
+        assert_eq!(of_controller(&random(1, 2)), Rows::Exactly(0));
+        let jump = || vec![Step::Jump(Jump::Break)];
+        assert_eq!(of_controller(&transaction(jump())), Rows::Unknown);
+        assert_eq!(of_controller(&Controller::Random(vec![jump(), steps(1)])), Rows::Unknown);
+    }
+
+    fn transaction(steps: Vec<Step>) -> Controller {
+        let include_pauses = Setting::Fixed(false);
+        Controller::Transaction(Transaction {
+            name: Template::constant("t"),
+            include_pauses,
+            steps,
+        })
+    }
 
     #[test]
     fn a_number_that_does_not_fit_is_unknown() {

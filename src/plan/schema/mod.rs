@@ -98,6 +98,11 @@ fn complete(schema: &mut Map<String, Value>, owner: &str, key: &str) {
         let pair = json!({ "type": "array", "items": items, "minItems": 2, "maxItems": 2 });
         schema.extend(pair.as_object().cloned().unwrap_or_default());
     }
+    if key == "in" {
+        // The one of `for_each`: a value must be there.
+        let choices = schema.get("anyOf").map(|choices| choices[0]["anyOf"].clone());
+        schema.extend(choices.map(|choices| ("anyOf".to_owned(), choices)));
+    }
     let written = schema.get("description").and_then(Value::as_str).unwrap_or_default();
     let mut description = sentences(written);
     let default = fact.map_or("", |fact| fact.default);
@@ -159,6 +164,16 @@ fn one_key_map(
     let variants = written["oneOf"].as_array().map(Vec::as_slice).unwrap_or_default();
     let (mut kinds, mut bare) = (Map::new(), Vec::new());
     for variant in variants {
+        if let Some(word) = variant.get("const").or_else(|| variant["enum"].get(0)) {
+            let mut content = json!({ "type": "null", "description": variant["description"] });
+            if let (Value::String(word), Value::Object(content)) = (word, &mut content) {
+                let description = content["description"].as_str().map(sentences);
+                content.insert("description".to_owned(), json!(description));
+                kinds.insert(word.clone(), Value::Object(std::mem::take(content)));
+                bare.push(word.clone());
+            }
+            continue;
+        }
         let Some((kind, content)) =
             variant["properties"].as_object().and_then(|properties| properties.iter().next())
         else {

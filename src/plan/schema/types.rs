@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
+use crate::plan::controller::Values;
 use crate::plan::json::Json;
 use crate::plan::setting::{Entries, Kind, List, Removable, Setting, Text, TextOr};
 
@@ -58,6 +59,15 @@ impl JsonSchema for Json {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", MARK: ANY })
+    }
+}
+
+impl JsonSchema for Values {
+    inline!("Values");
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let text = json_schema!({ "type": "string", MARK: "Text" });
+        json_schema!({ "anyOf": [{ "type": "array", "items": text.clone() }, text] })
     }
 }
 

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::clock;
 use crate::sample::Code;
+use crate::stats::OTHER_LABELS;
 
 /// A sample that began `start_ms` after `base`.
 fn sample(base: Instant, label: &str, start_ms: u64, elapsed_us: u64) -> Sample<'_> {

@@ -1,0 +1,148 @@
+//! Controllers, as written: steps that hold other steps and give them settings in common.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
+
+use crate::plan::scoped::scopes;
+use crate::plan::setting::{Flag, List, Number, Passes, Setting, Text, Time};
+
+scopes! {
+    /// `loop`
+    Loop {
+        /// The number of passes, or `forever`.
+        times: Setting<Passes>,
+    }
+    steps:
+        /// What each pass does.
+        steps;
+
+    /// `while`
+    While {
+        /// Asked before each pass: the first one that does not find it true ends the loop.
+        condition: Setting<Text>,
+    }
+    steps:
+        /// What each pass does.
+        steps;
+
+    /// `for_each`
+    ForEach {
+        /// A list of texts; or a name `x` for the variables `x_1`, `x_2` and so on, up to the first
+        /// that has no value.
+        r#in: Values,
+        /// The variable that holds the value of the pass.
+        r#as: Setting<Text>,
+    }
+    steps:
+        /// What the pass for each value does.
+        steps;
+
+    /// `run_for`
+    RunFor {
+        /// The time after which no new step in it starts; a pause in it ends then, a sampler at work
+        /// goes on to its own end.
+        duration: Setting<Time>,
+    }
+    steps:
+        /// What each pass does.
+        steps;
+
+    /// `if`
+    If {
+        /// Asked once, when the thread reaches it.
+        condition: Setting<Text>,
+    }
+    steps:
+        /// Done where the condition is true.
+        then,
+        /// Done where it is false.
+        r#else;
+
+    /// `once`
+    Once {}
+    steps:
+        /// What the thread does once.
+        steps;
+
+    /// `random`
+    Random {}
+    steps:
+        /// One of them is done each time; a `block` makes one of several.
+        steps;
+
+    /// `interleave`
+    Interleave {}
+    steps:
+        /// The first of them is done the first time, the next one the next time, after the last the
+        /// first again; a `block` makes one of several.
+        steps;
+
+    /// `chance`
+    Chance {
+        /// In how many of 100 times the steps are done, over all threads of the group. Which times
+        /// is not left to chance: they are spread evenly, as by JMeter's Throughput Controller.
+        percent: Setting<Number>,
+    }
+    steps:
+        /// What is done then.
+        steps;
+
+    /// `transaction`
+    Transaction {
+        /// The label of its row.
+        name: Setting<Text>,
+        /// Whether the time of pauses within it counts.
+        include_pauses: Setting<Flag>,
+    }
+    steps:
+        /// What is summed up.
+        steps;
+
+    /// `block`
+    Block {}
+    steps:
+        /// What it does.
+        steps;
+}
+
+/// `in` of `for_each`.
+#[derive(Debug)]
+pub enum Values {
+    /// The name of numbered variables, without `_1`.
+    Named(Setting<Text>),
+    /// The values themselves.
+    Listed(List<Setting<Text>>),
+}
+
+impl<'de> Deserialize<'de> for Values {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ValuesVisitor)
+    }
+}
+
+struct ValuesVisitor;
+
+impl<'de> Visitor<'de> for ValuesVisitor {
+    type Value = Values;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list, or the name of numbered variables")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Values, E> {
+        Ok(Values::Named(Setting::new(text)))
+    }
+
+    fn visit_bool<E: Error>(self, flag: bool) -> Result<Values, E> {
+        self.visit_str(if flag { "true" } else { "false" })
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, number: D) -> Result<Values, D::Error> {
+        Setting::deserialize(number).map(Values::Named)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Values, A::Error> {
+        List::from_elements(list).map(Values::Listed)
+    }
+}

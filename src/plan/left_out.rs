@@ -1,0 +1,68 @@
+//! Elements of lists that were wrong, so that the plan goes on without them: the others then have
+//! other numbers in the plan than in the file.
+
+use std::collections::BTreeMap;
+
+use crate::plan::path::{Path, Segment};
+
+/// Which elements are left out, by the list's path in the file.
+#[derive(Debug, Default)]
+pub(crate) struct LeftOut(BTreeMap<Vec<Segment>, Vec<usize>>);
+
+impl LeftOut {
+    /// `elements`: their paths in the file.
+    pub(crate) fn new(elements: impl Iterator<Item = Path>) -> Self {
+        let mut lists: BTreeMap<Vec<Segment>, Vec<usize>> = BTreeMap::new();
+        for element in elements {
+            let mut list: Vec<Segment> = element.segments().into_iter().cloned().collect();
+            if let Some(Segment::Index(index)) = list.pop() {
+                lists.entry(list).or_default().push(index);
+            }
+        }
+        for indexes in lists.values_mut() {
+            indexes.sort_unstable();
+        }
+        Self(lists)
+    }
+
+    /// The path in the file of what has this path in the plan.
+    pub(crate) fn in_file(&self, path: &Path) -> Path {
+        if self.0.is_empty() {
+            return path.clone();
+        }
+        let mut walked: Vec<Segment> = Vec::new();
+        for segment in path.segments() {
+            walked.push(match segment {
+                Segment::Index(index) => {
+                    let left_out = self.0.get(&walked).into_iter().flatten();
+                    let index = left_out.fold(*index, |at, out| at + usize::from(*out <= at));
+                    Segment::Index(index)
+                }
+                Segment::Key(key) => Segment::Key(key.clone()),
+            });
+        }
+        walked.into_iter().fold(Path::root(), |path, segment| match segment {
+            Segment::Key(key) => path.key(key),
+            Segment::Index(index) => path.index(index),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_behind_those_that_are_left_out_keep_their_places_in_the_file() {
+        let steps = |group| Path::root().key("groups").index(group).key("steps");
+        let out = [steps(1).index(2), steps(1).index(0), Path::root().key("groups").index(0)];
+        let left_out = LeftOut::new(out.into_iter());
+        // Only the second group is left, without its first and third step.
+        for (in_plan, in_file) in [(0, 1), (1, 3), (2, 4)] {
+            let found = left_out.in_file(&steps(0).index(in_plan).key("open"));
+            assert_eq!(found.segments(), steps(1).index(in_file).key("open").segments());
+        }
+        let untouched = Path::root().key("filters").index(3);
+        assert_eq!(left_out.in_file(&untouched).segments(), untouched.segments());
+    }
+}
