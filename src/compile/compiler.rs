@@ -7,9 +7,10 @@ use std::time::Duration;
 use jsonpath_rust::parser::model::JpQuery;
 use regex::Regex;
 
+use crate::compile::include::Including;
 use crate::compile::properties::Properties;
 use crate::compile::variables::Variables;
-use crate::plan::{self, Path, Problem};
+use crate::plan::{self, Loaded, Path, Problem};
 use crate::program::{BadValue, FromText, Secrets, Setting, Template, VariableId};
 
 /// The state of one compilation.
@@ -38,6 +39,9 @@ pub(super) struct Compiler<'a> {
     pub(super) patterns: HashMap<String, Regex>,
     /// The same for the paths of `json` checks.
     pub(super) json_paths: HashMap<String, JpQuery>,
+    /// The plan, which gives the files that it includes.
+    pub(super) loaded: &'a Loaded,
+    pub(super) including: Including,
 }
 
 /// The payload of samplers that share a label because they have no name.
@@ -59,7 +63,7 @@ pub(super) enum When {
 }
 
 impl<'a> Compiler<'a> {
-    pub(super) fn new(properties: &'a Properties) -> Self {
+    pub(super) fn new(loaded: &'a Loaded, properties: &'a Properties) -> Self {
         Self {
             properties,
             problems: Vec::new(),
@@ -74,6 +78,8 @@ impl<'a> Compiler<'a> {
             counters: 0,
             patterns: HashMap::new(),
             json_paths: HashMap::new(),
+            loaded,
+            including: Including::default(),
         }
     }
 

@@ -39,7 +39,7 @@ const LATER_KEYS: &[&str] = &[
 ];
 
 /// Steps that are specified but not built yet.
-const LATER_STEPS: &[&str] = &["http", "include", "pace", "rendezvous"];
+const LATER_STEPS: &[&str] = &["http", "pace", "rendezvous"];
 
 /// What other tools call a step, and its name here.
 const OTHER_NAMES: &[(&str, &str)] = &[
@@ -102,6 +102,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("chance", "{ percent: 10, steps: [ … ] }"),
     ("for_each", "{ in: [a, b], as: x, steps: [ … ] }"),
     ("if", "{ condition: last_ok, then: [ … ] }"),
+    ("include", "login.yaml"),
     ("interleave", "{ steps: [ … ] }"),
     ("loop", "{ times: 3, steps: [ … ] }"),
     ("once", "{ steps: [ … ] }"),
@@ -193,10 +194,7 @@ mod tests {
     #[test]
     fn what_a_later_version_knows_is_said_to_be_missing() {
         assert_eq!(unknown_key("tls", "`open`", &["url"]).title, "`tls` is not in this version");
-        assert_eq!(
-            unknown_kind("step", "include", &["loop"]).title,
-            "`include` is not in this version"
-        );
+        assert_eq!(unknown_kind("step", "pace", &["loop"]).title, "`pace` is not in this version");
     }
 
     #[test]

@@ -9,12 +9,15 @@ mod controller;
 mod document;
 mod error;
 mod extractor;
+mod file;
+mod include;
 mod json;
 mod keys;
 mod left_out;
 mod load;
 mod path;
 mod place;
+mod placing;
 mod problem;
 mod reader;
 mod sampler;
@@ -27,17 +30,19 @@ mod thread_group;
 
 pub use assertion::{Check, HeaderCheck, HexCheck, JsonCheck, PingPongFilter, SizeCheck};
 pub use controller::{
-    Block, Chance, ForEach, If, Interleave, Loop, Once, Random, RunFor, Transaction, Values, While,
+    Block, Chance, ForEach, If, Include, Interleave, Loop, Once, Random, RunFor, Transaction,
+    Values, While,
 };
 pub use error::At;
 pub use extractor::{
     BetweenExtractor, CommonExtractor, Extractor, HeaderExtractor, JsonExtractor, RegexExtractor,
 };
+pub use include::{Included, Steps};
 pub use json::Json;
 #[cfg(test)]
 pub(crate) use load::parse;
 pub use load::{Loaded, load};
-pub use path::{Path, Segment};
+pub use path::{FileId, Path, Segment};
 pub use problem::Problem;
 pub use sampler::{
     Close, Common, Correlate, Defaults, Inbox, Open, PingPong, PushDelay, Read, RequestResponse,

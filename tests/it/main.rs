@@ -8,6 +8,7 @@ mod controllers;
 mod extract;
 mod floods;
 mod hostile;
+mod include;
 mod jmeter;
 mod layers;
 mod matchers;

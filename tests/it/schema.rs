@@ -133,7 +133,7 @@ fn complaint(file: &Path) -> Option<String> {
         Ok(loaded) => loaded,
         Err(errors) => return Some(errors[0].title.clone()),
     };
-    if let Some(mistake) = loaded.mistakes.first() {
+    if let Some(mistake) = loaded.mistakes().first() {
         return Some(mistake.title.clone());
     }
     let errors = compile(&loaded, &Properties::default()).err()?;

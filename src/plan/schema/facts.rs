@@ -99,6 +99,8 @@ pub(super) const FACTS: &[Fact] = &[
     fact("include_pauses", "false", "true"),
     fact("set", "", "{\"room\": \"lobby\"}"),
     fact("log", "", "in ${room} now"),
+    fact("file", "", "parts/login.yaml"),
+    fact("with", "", "{\"user\": \"${name}\"}"),
     fact("steps", "", "[\"open\", {\"request_response\": \"hello\"}, \"close\"]"),
     fact("setup", "", "[{\"steps\": [\"open\", \"close\"]}]"),
     fact("teardown", "", "[{\"steps\": [\"open\", \"close\"]}]"),
