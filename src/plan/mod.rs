@@ -48,7 +48,7 @@ pub use sampler::{
     Close, Common, Correlate, Defaults, Inbox, Open, PingPong, PushDelay, Read, RequestResponse,
     SingleRead, SingleWrite,
 };
-pub use schema::schema;
+pub use schema::{schema, steps_schema};
 pub use scoped::Scoped;
 pub use setting::{
     Count, Entries, Flag, Kind, List, Number, Passes, Removable, Setting, Size, Text, TextOr, Time,

@@ -99,6 +99,7 @@ pub(super) const FACTS: &[Fact] = &[
     fact("include_pauses", "false", "true"),
     fact("set", "", "{\"room\": \"lobby\"}"),
     fact("log", "", "in ${room} now"),
+    fact("parameters", "", "{\"room\": \"lobby\", \"user\": null}"),
     fact("file", "", "parts/login.yaml"),
     fact("with", "", "{\"user\": \"${name}\"}"),
     fact("steps", "", "[\"open\", {\"request_response\": \"hello\"}, \"close\"]"),

@@ -1,4 +1,4 @@
-//! The JSON schema of plans, for editors: generated from the types of the plan, so that a key that
+//! The JSON schemas of plans and of files that they include, for editors: generated from the types, so that a key that
 //! the reader knows is in it, and no other.
 //!
 //! The types say which keys there are and what they mean (their documentation), [`facts`] adds
@@ -12,38 +12,62 @@ mod types;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::plan::Plan;
 use crate::plan::reader::MAIN_SETTINGS;
+use crate::plan::{Plan, Step, Steps};
 use types::{MARK, NULLABLE};
 
-/// The schema as pretty JSON with a final newline; the same for the same types.
+/// The schema of plans as pretty JSON with a final newline; the same for the same types.
 pub fn schema() -> String {
     let generator = SchemaSettings::draft07().into_generator();
     let mut root = generator.into_root_schema_for::<Plan>().to_value();
     if let Value::Object(root) = &mut root {
-        let mut definitions = match root.remove("definitions") {
+        let definitions = match root.remove("definitions") {
             Some(Value::Object(definitions)) => definitions,
             _ => Map::new(),
         };
-        describe_defaults(&mut definitions);
-        let names: Vec<String> = definitions.keys().cloned().collect();
-        for name in names {
-            let Some(Value::Object(mut definition)) = definitions.remove(&name) else { continue };
-            if definition.contains_key("oneOf") {
-                definition = one_key_map(&definition, &name, &definitions);
-            } else {
-                settings(&mut definition, &name);
-            }
-            definitions.insert(name, Value::Object(definition));
-        }
-        definitions.sort_keys();
         settings(root, "Plan");
         root.insert("title".to_owned(), json!("wsmeter plan"));
-        root.insert("definitions".to_owned(), Value::Object(definitions));
+        root.insert("definitions".to_owned(), Value::Object(complete_all(definitions)));
     }
-    let mut text = format!("{root:#}");
+    pretty(&root)
+}
+
+/// The schema of files of steps, which plans include, in the same form. It is one of its own: an editor
+/// would offer what is right in either kind of file in both.
+pub fn steps_schema() -> String {
+    let mut generator = SchemaSettings::draft07().into_generator();
+    let (list, map) = (generator.subschema_for::<Step>(), generator.subschema_for::<Steps>());
+    let definitions = complete_all(generator.take_definitions(true));
+    pretty(&json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "wsmeter steps",
+        "description": "Steps that a plan includes: a list of them, or `parameters:` and `steps:`.",
+        "anyOf": [{ "type": "array", "items": list, "minItems": 1 }, map],
+        "definitions": definitions,
+    }))
+}
+
+fn pretty(schema: &Value) -> String {
+    let mut text = format!("{schema:#}");
     text.push('\n');
     text
+}
+
+/// The definitions with what the types alone do not say.
+fn complete_all(mut definitions: Map<String, Value>) -> Map<String, Value> {
+    describe_defaults(&mut definitions);
+    let names: Vec<String> = definitions.keys().cloned().collect();
+    for name in names {
+        let Some(Value::Object(mut definition)) = definitions.remove(&name) else { continue };
+        if definition.contains_key("oneOf") {
+            definition = one_key_map(&definition, &name, &definitions);
+        } else {
+            settings(&mut definition, &name);
+        }
+        definitions.insert(name, Value::Object(definition));
+    }
+    definitions.sort_keys();
+    definitions
 }
 
 /// Gives the keys of `defaults` the descriptions that they have in the samplers.
@@ -284,10 +308,12 @@ mod tests {
     #[test]
     fn every_fact_is_about_a_key_that_some_type_has() {
         let schema: Value = serde_json::from_str(&schema()).unwrap();
+        let steps: Value = serde_json::from_str(&steps_schema()).unwrap();
         let mut known = Vec::new();
         let definitions = schema["definitions"].as_object().unwrap().iter();
-        let plan = "Plan".to_owned();
-        for (owner, definition) in definitions.chain([(&plan, &schema)]) {
+        let (plan, steps_map) = ("Plan".to_owned(), "Steps".to_owned());
+        let others = [(&plan, &schema), (&steps_map, &steps["definitions"]["Steps"])];
+        for (owner, definition) in definitions.chain(others) {
             let one_key_map = &definition["anyOf"][0];
             for holder in [definition, one_key_map] {
                 for (key, _) in holder["properties"].as_object().into_iter().flatten() {
