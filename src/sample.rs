@@ -10,8 +10,9 @@ use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 pub use code::Code;
-pub use note::{EndCause, Note, Phases};
+pub use note::{Beats, EndCause, Note, Phases};
 pub use run_end::RunEnd;
+pub(crate) use text::may_be_control;
 pub use text::{TEXT_CHARS, one_line};
 
 /// What kind of payload a sampler received; the JTL's `dataType`.

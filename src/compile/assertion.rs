@@ -60,8 +60,10 @@ impl Compiler<'_> {
     pub(super) fn filters(&mut self, checks: &[plan::Check], path: &Path) -> Vec<Filter> {
         let mut filters = Vec::new();
         for (index, check) in checks.iter().enumerate() {
-            let compiled = self.of_message(check, &path.index(index));
-            filters.extend(compiled.map(|check| Filter { source: source(&check), check }));
+            let path = path.index(index);
+            let reply = self.filter_replies(check, &path);
+            let compiled = self.of_message(check, &path);
+            filters.extend(compiled.map(|check| Filter { source: source(&check), check, reply }));
         }
         filters
     }
@@ -70,12 +72,16 @@ impl Compiler<'_> {
     pub(super) fn matchers(&mut self, checks: &[plan::Check], path: &Path) -> Vec<Assertion> {
         let mut matchers = Vec::new();
         for (index, check) in checks.iter().enumerate() {
-            let path = path.index(index);
-            self.refuse_filter_forms(&leaves(check, &path));
-            let compiled = self.of_message(check, &path);
+            let compiled = self.matcher(check, &path.index(index));
             matchers.extend(compiled.map(|check| Assertion { source: source(&check), check }));
         }
         matchers
+    }
+
+    /// One matcher, at `path`.
+    pub(super) fn matcher(&mut self, check: &plan::Check, path: &Path) -> Option<Check> {
+        self.refuse_filter_forms(&leaves(check, path));
+        self.of_message(check, path)
     }
 
     /// A check that looks at nothing but a message.
@@ -90,9 +96,10 @@ impl Compiler<'_> {
 
     fn refuse_filter_forms(&mut self, leaves: &[Leaf]) {
         for leaf in leaves.iter().filter(|leaf| leaf.name == "ping_pong") {
-            let title = "pings and pongs never reach a sampler, so none can be asserted";
-            let problem = Problem::error(&leaf.path, title).at(At::Key);
-            self.note(problem.help("measure them with a `ping_pong` step"));
+            let problem = Problem::error(&leaf.path, "`ping_pong` is a form of `filters`");
+            self.note(problem.at(At::Key).help(
+                "write `type: ping` or `type: pong`, or measure pings with a `ping_pong` step",
+            ));
         }
     }
 
@@ -100,9 +107,15 @@ impl Compiler<'_> {
         let name = leaf.name;
         let (title, help) = match leaf.reach {
             Reach::Open => (format!("`{name}` can only be asserted on `open`"), ""),
-            Reach::Close => (format!("`{name}` can only be asserted on `close`"), ""),
+            Reach::Close => (
+                format!("`{name}` can only be asserted on `close`"),
+                "or on a `single_read` that waits for one: `expect: close`",
+            ),
             _ => (
-                format!("`{kind}` receives no message that `{name}` could look at"),
+                match kind {
+                    "close" => format!("a close is no message that `{name}` could look at"),
+                    _ => format!("`{kind}` receives no message that `{name}` could look at"),
+                },
                 match kind {
                     "open" => {
                         "assert `status` or `duration` here, or the first message with `single_read`"

@@ -13,14 +13,18 @@ use crate::program::{
 const SUBPROTOCOL: &str = "Sec-WebSocket-Protocol";
 
 /// `which` of a filter of pings and pongs, as in the plugin for JMeter.
-struct WhichPings;
+struct WhichPings(&'static [MessageType]);
 
 impl FromText for WhichPings {
     fn from_text(text: &str) -> Result<Self, BadValue> {
-        if matches!(text, "all" | "ping" | "pong") {
-            return Ok(Self);
-        }
-        Err(BadValue::new(format!("`{text}` is none of `all`, `ping`, `pong`")))
+        Ok(Self(match text {
+            "all" => &[MessageType::Ping, MessageType::Pong],
+            "ping" => &[MessageType::Ping],
+            "pong" => &[MessageType::Pong],
+            _ => {
+                return Err(BadValue::new(format!("`{text}` is none of `all`, `ping`, `pong`")));
+            }
+        }))
     }
 }
 
@@ -70,16 +74,27 @@ impl Compiler<'_> {
         })
     }
 
-    /// Pings and pongs are the connection's own, so that a filter never meets one: what it says is
-    /// checked, and then holds for no message.
+    /// `ping_pong` of filters; its `reply` is the filter's as a whole.
     fn ping_pong_filter(&mut self, form: &PingPongFilter, path: &Path) -> Option<Check> {
-        if let Some(which) = &form.which {
-            self.setting::<_, WhichPings>(which, &path.key("which"))?;
-        }
-        if let Some(reply) = &form.reply {
-            self.setting::<_, bool>(reply, &path.key("reply"))?;
-        }
-        Some(Check::AnyOf(Vec::new()))
+        let which = match &form.which {
+            Some(which) => self.fixed::<_, WhichPings>(which, &path.key("which"))?.0,
+            None => &[MessageType::Ping, MessageType::Pong],
+        };
+        let of_type = |kind: &MessageType| Check::Type(Setting::Fixed(*kind));
+        Some(match which {
+            [one] => of_type(one),
+            all => Check::AnyOf(all.iter().map(of_type).collect()),
+        })
+    }
+
+    /// Whether a filter answers the pings that it discards.
+    pub(super) fn filter_replies(&mut self, check: &plan::Check, path: &Path) -> Setting<bool> {
+        let reply = match check {
+            plan::Check::PingPong(form) => form.reply.as_ref(),
+            _ => None,
+        };
+        let path = path.key("ping_pong").key("reply");
+        reply.and_then(|reply| self.setting(reply, &path)).unwrap_or(Setting::Fixed(false))
     }
 
     fn checks(&mut self, checks: &List<plan::Check>, path: &Path) -> Option<Vec<Check>> {

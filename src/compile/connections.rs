@@ -6,7 +6,7 @@ use crate::compile::compiler::Compiler;
 use crate::compile::warning::Warning;
 use crate::diag::nearest;
 use crate::plan::{At, Path, Problem};
-use crate::program::Template;
+use crate::program::{Expect, Pings, Setting, Template};
 
 /// The connections of one group.
 #[derive(Debug, Default)]
@@ -15,6 +15,10 @@ pub(super) struct Connections {
     /// An `open` has a name that is only known in the run.
     opens_any: bool,
     used: Vec<Use>,
+    /// Which of them deliver pings, or may do so.
+    deliver_pings: BTreeSet<String>,
+    /// What reads pings or pongs: the word, the connection, where.
+    ping_readers: Vec<(&'static str, String, Path)>,
 }
 
 #[derive(Debug)]
@@ -43,6 +47,27 @@ impl Connections {
         }
     }
 
+    /// An `open` of this connection does so with pings.
+    pub(super) fn delivers(&mut self, connection: &Template, pings: &Setting<Pings>) {
+        if !matches!(pings, Setting::Fixed(Pings::Answer | Pings::Ignore))
+            && let Some(name) = connection.as_constant()
+        {
+            self.deliver_pings.insert(name.to_owned());
+        }
+    }
+
+    /// The sampler at `path` expects this of the connection.
+    pub(super) fn expects(&mut self, what: &Setting<Expect>, connection: &Template, path: &Path) {
+        let word = match what {
+            Setting::Fixed(Expect::Ping) => "ping",
+            Setting::Fixed(Expect::Pong) => "pong",
+            _ => return,
+        };
+        if let Some(name) = connection.as_constant() {
+            self.ping_readers.push((word, name.to_owned(), path.clone()));
+        }
+    }
+
     /// A sampler of `kind` has a connection whose name is wrong, which is noted already.
     pub(super) fn unknown(&mut self, kind: &str) {
         self.opens_any |= kind == "open";
@@ -54,6 +79,14 @@ impl Compiler<'_> {
     pub(super) fn connections(&mut self, connections: &Connections) {
         if connections.opens_any {
             return;
+        }
+        for (word, name, path) in &connections.ping_readers {
+            let opened = connections.opened.contains(name);
+            if opened && !connections.deliver_pings.contains(name) {
+                let title = format!("no {word} ever reaches this sampler");
+                let problem = Problem::error(path, title).at(At::Key);
+                self.note(problem.help("add `pings: deliver` to the `open` of its connection"));
+            }
         }
         if connections.opened.is_empty() {
             if let Some(Use { kind, path, .. }) = connections.used.first() {

@@ -9,7 +9,7 @@ use crate::compile::scope::Scope;
 use crate::compile::secrets::add_constants;
 use crate::compile::warning::Warning;
 use crate::plan::{At, Loaded, Path, Problem, Setting, Text, ThreadGroup};
-use crate::program::{BadValue, FromText, Group, Phase, Program, Times};
+use crate::program::{BadValue, FromText, Group, LAST_FRAME_FINAL, Phase, Program, Times};
 
 const MAX_THREADS: u32 = 1_000_000;
 
@@ -80,6 +80,7 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
     compiler.unused_variables(&plan.variables);
     let thresholds = compiler.thresholds(&plan.thresholds, &groups);
     let families = compiler.variables.families();
+    let last_frame_final = compiler.variables.known(LAST_FRAME_FINAL);
     let numbered = compiler.variables.numbers();
     let secret_variables = compiler.secret_variables(&named_secrets, &families);
     let mut secrets = std::mem::take(&mut compiler.secrets);
@@ -91,6 +92,7 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
         numbered,
         secrets,
         secret_variables,
+        last_frame_final,
         show_secrets: false,
         sample_variables,
         variable_names: std::mem::take(&mut compiler.variables).into_names(),

@@ -24,6 +24,7 @@ mod endless;
 mod extractor;
 mod group;
 mod header;
+mod heartbeat;
 mod include;
 mod pattern;
 mod payload;

@@ -31,15 +31,17 @@ impl Compiler<'_> {
             None => Some(None),
         };
         let until = own.until.as_ref().map(|checks| self.matchers(&checks.0, &path.key("until")));
-        // An inherited `same` is meant for samplers that send.
-        let same = Setting::Fixed(Expect::Same);
-        let mut expect = place.scope.expect.clone().filter(|expect| *expect != same);
+        // An inherited `same` is meant for samplers that send, a `close` for those that wait for one.
+        let others = [Setting::Fixed(Expect::Same), Setting::Fixed(Expect::Close)];
+        let mut expect = place.scope.expect.clone().filter(|expect| !others.contains(expect));
         if let Some(own) = &own.expect {
             let path = path.key("expect");
             let own = self.setting(own, &path);
             let own = self.checked(own, &path, |expect| match expect {
                 Expect::Same => Err(BadValue::new("`read` sends nothing to be the `same` as")
                     .with_help("write `text`, `binary` or `any`")),
+                Expect::Close => Err(BadValue::new("`read` reads messages, and a close is none")
+                    .with_help("wait for it with `single_read: { expect: close }`")),
                 _ => Ok(()),
             });
             replace(&mut expect, own);

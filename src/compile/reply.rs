@@ -4,8 +4,8 @@ use crate::compile::compiler::Compiler;
 use crate::compile::warning::Warning;
 use crate::plan::{self, At, List, Path, Problem, TextOr, Word};
 use crate::program::{
-    Assertion, Correlate, LateReplies, Matching, Pattern, Payload, Reply, Sampler, SamplerKind,
-    Setting, Step, Unmatched,
+    Assertion, Correlate, Expect, LateReplies, Matching, Pattern, Payload, Reply, Sampler,
+    SamplerKind, Setting, Step, Unmatched,
 };
 
 /// What a scope says of the messages that the samplers below wait for.
@@ -134,7 +134,7 @@ impl Compiler<'_> {
 pub(super) fn settle_readers(steps: &mut [Step]) {
     let mut readers = Vec::new();
     for_each_sampler(steps, &mut |sampler| {
-        if matches!(sampler.kind, SamplerKind::SingleRead(_) | SamplerKind::Read(_)) {
+        if reads_messages(sampler) {
             readers.push(sampler.connection.as_constant().map(str::to_owned));
         }
     });
@@ -143,13 +143,22 @@ pub(super) fn settle_readers(steps: &mut [Step]) {
         let may_meet =
             |reader: &&Option<String>| name.is_none() || reader.is_none() || **reader == name;
         let others = readers.iter().filter(may_meet).count();
-        let reads = !matches!(sampler.kind, SamplerKind::RequestResponse(_));
+        let reads = reads_messages(sampler);
         if let Some(matching) = sampler.matching_mut() {
             // With the same matcher it would pass over the same messages again.
             let itself = usize::from(reads && !matching.varies);
             matching.others_read = others > itself;
         }
     });
+}
+
+/// Whether it reads messages that nobody asked for; one that waits for a close does not.
+fn reads_messages(sampler: &Sampler) -> bool {
+    match &sampler.kind {
+        SamplerKind::SingleRead(read) => read.expect != Setting::Fixed(Expect::Close),
+        SamplerKind::Read(_) => true,
+        _ => false,
+    }
 }
 
 fn for_each_sampler(steps: &mut [Step], visit: &mut impl FnMut(&mut Sampler)) {

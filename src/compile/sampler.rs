@@ -12,8 +12,8 @@ use crate::compile::swallow::swallowing;
 use crate::compile::warning::Warning;
 use crate::plan::{self, At, Common, Path, Problem};
 use crate::program::{
-    ByteSize, Close, Expect, InboxLimits, Open, Payload, PingKind, PingPong, RequestResponse,
-    Sampler, SamplerKind, Setting, SingleRead, SingleWrite, Template, WhenFull,
+    ByteSize, Close, Expect, Fragments, InboxLimits, Open, Payload, PingKind, PingPong, Pings,
+    RequestResponse, Sampler, SamplerKind, Setting, SingleRead, SingleWrite, Template, WhenFull,
 };
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -58,6 +58,12 @@ impl Compiler<'_> {
         };
         if let Some(connection) = &connection {
             connections.used(word, connection, at);
+            if let Some(SamplerKind::Open(open)) = &kind {
+                connections.delivers(connection, &open.pings);
+            }
+            if let Some(expect) = kind.as_ref().and_then(SamplerKind::expect) {
+                connections.expects(expect, connection, path);
+            }
         } else {
             connections.unknown(word);
         }
@@ -73,13 +79,16 @@ impl Compiler<'_> {
             .on_error
             .and_then(|own| self.fixed(own, &path.key("on_error")))
             .unwrap_or(scope.on_error);
-        let inherited = scope.assertions.iter().filter(|reaching| reaching.includes(word));
+        // What reads a close gets no message.
+        let expect = kind.as_ref().and_then(SamplerKind::expect);
+        let reached = if expect == Some(&Setting::Fixed(Expect::Close)) { "close" } else { *word };
+        let inherited = scope.assertions.iter().filter(|reaching| reaching.includes(reached));
         let reads = self.variables.reads_so_far();
         let mut assertions: Vec<_> = inherited.map(|reaching| reaching.assertion.clone()).collect();
-        assertions.extend(self.own_assertions(common.assert, word, &path.key("assert")));
-        let inherited = scope.extractors.iter().filter(|reaching| reaching.reach.includes(word));
+        assertions.extend(self.own_assertions(common.assert, reached, &path.key("assert")));
+        let inherited = scope.extractors.iter().filter(|reaching| reaching.reach.includes(reached));
         let mut extractors: Vec<_> = inherited.map(|reaching| reaching.extractor.clone()).collect();
-        extractors.extend(self.own_extractors(common.extract, word, &path.key("extract")));
+        extractors.extend(self.own_extractors(common.extract, reached, &path.key("extract")));
         let mut filters = scope.filters.clone();
         filters.extend(self.filters(common.filters, &path.key("filters")));
         if !Reach::Message.includes(word) {
@@ -88,6 +97,7 @@ impl Compiler<'_> {
         }
         let mut needs = self.variables.reads_since(reads);
         if Reach::Message.includes(word) {
+            self.variables.reader();
             needs.extend_from_slice(&scope.needs);
         }
         if let Some(kind) = &kind
@@ -147,6 +157,10 @@ impl Compiler<'_> {
             headers: open.headers.as_ref(),
             max_message_size: open.max_message_size.as_ref(),
             inbox: open.inbox.as_ref(),
+            pings: open.pings.as_ref(),
+            answer_pings: open.answer_pings.as_ref(),
+            fragments: open.fragments.as_ref(),
+            heartbeat: open.heartbeat.as_ref(),
         };
         let before = self.problems.len();
         self.connecting(&mut settings, &own, &place.path);
@@ -161,6 +175,18 @@ impl Compiler<'_> {
             }
             return None;
         };
+        // One that is wrong is noted, and might have been the one that a reader needs.
+        let otherwise = if open.pings.is_some() { Pings::Deliver } else { Pings::Answer };
+        let pings = settings.pings.unwrap_or(Setting::Fixed(otherwise));
+        if open.answer_pings.is_some()
+            && let Setting::Fixed(Pings::Answer | Pings::Ignore) = pings
+        {
+            let path = place.path.key("answer_pings");
+            let title = "`answer_pings` goes with `pings: deliver`";
+            let problem = Problem::error(&path, title).at(At::Key);
+            self.note(problem.help("write `pings: ignore` for a connection that answers none"));
+        }
+        let heartbeat = self.resolve_heartbeat(settings.heartbeat, &place.path);
         let bytes = settings.bytes.unwrap_or(Setting::Fixed(INBOX_BYTES));
         Some(SamplerKind::Open(Box::new(Open {
             url,
@@ -173,6 +199,10 @@ impl Compiler<'_> {
                 bytes,
                 when_full: settings.when_full.unwrap_or(Setting::Fixed(WhenFull::DropOldest)),
             },
+            pings,
+            answer_pings: settings.answer_pings.unwrap_or(Setting::Fixed(true)),
+            fragments: settings.fragments.unwrap_or(Setting::Fixed(Fragments::Join)),
+            heartbeat,
         })))
     }
 

@@ -10,13 +10,14 @@ use crate::compile::assertion::Reaching;
 use crate::compile::check::received_status;
 use crate::compile::compiler::Compiler;
 use crate::compile::extractor::ReachingExtractor;
+use crate::compile::heartbeat::ScopedHeartbeat;
 use crate::compile::reply::{MatchingSettings, ScopedMatching};
 use crate::plan::{
-    self, Count, Defaults, Entries, Inbox, List, Path, Removable, Scoped, Text, Time,
+    self, Count, Defaults, Entries, Flag, Inbox, List, Path, Removable, Scoped, Text, Time, Word,
 };
 use crate::program::{
-    BadValue, ByteSize, Expect, Filter, Header, OnError, PingKind, PushDelay, Setting, Template,
-    VariableId, WhenFull,
+    BadValue, ByteSize, Expect, Filter, Fragments, Header, OnError, PingKind, Pings, PushDelay,
+    Setting, Template, VariableId, WhenFull,
 };
 
 /// The settings that hold at one point of the plan.
@@ -54,6 +55,10 @@ pub(super) struct Connecting {
     pub(super) messages: Option<Setting<u32>>,
     pub(super) bytes: Option<Setting<ByteSize>>,
     pub(super) when_full: Option<Setting<WhenFull>>,
+    pub(super) pings: Option<Setting<Pings>>,
+    pub(super) answer_pings: Option<Setting<bool>>,
+    pub(super) fragments: Option<Setting<Fragments>>,
+    pub(super) heartbeat: ScopedHeartbeat,
 }
 
 /// The settings of `open` as they are written, there or in `defaults`.
@@ -64,6 +69,10 @@ pub(super) struct ConnectingSettings<'a> {
     pub(super) headers: Option<&'a Entries<Removable<plan::Setting<Text>>>>,
     pub(super) max_message_size: Option<&'a plan::Setting<plan::Size>>,
     pub(super) inbox: Option<&'a Inbox>,
+    pub(super) pings: Option<&'a plan::Setting<Word>>,
+    pub(super) answer_pings: Option<&'a plan::Setting<Flag>>,
+    pub(super) fragments: Option<&'a plan::Setting<Word>>,
+    pub(super) heartbeat: Option<&'a plan::Heartbeat>,
 }
 
 impl Default for Scope {
@@ -140,6 +149,10 @@ impl Compiler<'_> {
             headers: d.headers.as_ref(),
             max_message_size: d.max_message_size.as_ref(),
             inbox: d.inbox.as_ref(),
+            pings: d.pings.as_ref(),
+            answer_pings: d.answer_pings.as_ref(),
+            fragments: d.fragments.as_ref(),
+            heartbeat: d.heartbeat.as_ref(),
         };
         self.connecting(&mut scope.connecting, &connecting, path);
         macro_rules! inherit {
@@ -210,6 +223,18 @@ impl Compiler<'_> {
         }
         if let Some(inbox) = settings.inbox {
             self.inbox(outer, inbox, &path.key("inbox"));
+        }
+        if let Some(pings) = settings.pings {
+            replace(&mut outer.pings, self.setting(pings, &path.key("pings")));
+        }
+        if let Some(answer) = settings.answer_pings {
+            replace(&mut outer.answer_pings, self.setting(answer, &path.key("answer_pings")));
+        }
+        if let Some(fragments) = settings.fragments {
+            replace(&mut outer.fragments, self.setting(fragments, &path.key("fragments")));
+        }
+        if let Some(heartbeat) = settings.heartbeat {
+            self.heartbeat(&mut outer.heartbeat, heartbeat, &path.key("heartbeat"));
         }
     }
 

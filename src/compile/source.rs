@@ -1,7 +1,9 @@
 //! Checks as they are written, on one line: the names of assertions and filters in reports.
 
 use crate::program::Setting as Resolved;
-use crate::program::{Bytes, Check, HeaderTest, HexTest, JsonPart, JsonTest, Pattern, SizeTest};
+use crate::program::{
+    Bytes, Check, HeaderTest, HexTest, JsonPart, JsonTest, MessageType, Pattern, SizeTest,
+};
 
 /// The check as it is written, on one line.
 pub(super) fn source(check: &Check) -> String {
@@ -32,8 +34,7 @@ pub(super) fn source(check: &Check) -> String {
         Check::CloseStatus(status) => format!("close_status: {}", setting_source(status)),
         Check::Header(name, test) => format!("header: {name} {}", header_source(test)),
         Check::Not(inner) => format!("not {}", source(inner)),
-        // An empty one, which holds for no message, is all that is left of a filter of pings.
-        Check::AnyOf(checks) if checks.is_empty() => "ping_pong".to_owned(),
+        Check::AnyOf(checks) if is_ping_pong(checks) => "ping_pong".to_owned(),
         Check::AnyOf(checks) => format!("any_of: {}", list(checks)),
         Check::AllOf(checks) => format!("all_of: {}", list(checks)),
     };
@@ -43,6 +44,16 @@ pub(super) fn source(check: &Check) -> String {
 /// The text with its line breaks written out.
 pub(super) fn on_one_line(text: &str) -> String {
     text.replace('\n', "\\n").replace('\r', "\\r")
+}
+
+/// Whether this is what the form `ping_pong` of filters stands for.
+fn is_ping_pong(checks: &[Check]) -> bool {
+    use MessageType::{Ping, Pong};
+    let kinds = checks.iter().map(|check| match check {
+        Check::Type(Resolved::Fixed(kind)) => Some(*kind),
+        _ => None,
+    });
+    kinds.eq([Some(Ping), Some(Pong)])
 }
 
 fn list(checks: &[Check]) -> String {

@@ -33,6 +33,8 @@ fn expected_type(kind: &SamplerKind) -> Option<MessageType> {
     match (expect, sent) {
         (Setting::Fixed(Expect::Text), _) => Some(MessageType::Text),
         (Setting::Fixed(Expect::Binary), _) => Some(MessageType::Binary),
+        (Setting::Fixed(Expect::Ping), _) => Some(MessageType::Ping),
+        (Setting::Fixed(Expect::Pong), _) => Some(MessageType::Pong),
         (Setting::Fixed(Expect::Same), Some(payload)) => Some(match payload {
             Payload::FixedBinary(_) | Payload::Hex(_) => MessageType::Binary,
             Payload::FixedText(_) | Payload::Text(_) | Payload::Json(_) => MessageType::Text,

@@ -9,7 +9,7 @@ use crate::compile::condition::advice_for_name;
 use crate::compile::warning::Warning;
 use crate::diag::nearest;
 use crate::plan::{At, Entries, Path, Problem, Setting, Text};
-use crate::program::{Families, Member, Template, VariableId, Which};
+use crate::program::{Families, LAST_FRAME_FINAL, Member, Template, VariableId, Which};
 
 /// All variables of a plan.
 #[derive(Debug, Default)]
@@ -40,11 +40,14 @@ struct Stored {
     ids: HashSet<VariableId>,
     /// By the name of an extractor's variable: how it gives values to `x_1` and the like.
     families: HashMap<String, Vec<(Which, bool)>>,
+    /// Whether a sampler reads, and so sets [`LAST_FRAME_FINAL`].
+    reader: bool,
 }
 
 impl Stored {
     fn has(&self, variable: VariableId, name: &str) -> bool {
         self.ids.contains(&variable)
+            || (self.reader && name == LAST_FRAME_FINAL)
             || family(name).any(|(base, member)| {
                 self.families.get(base).is_some_and(|kinds| {
                     kinds.iter().any(|(which, regex)| member.is_given_by(*which, *regex))
@@ -195,7 +198,12 @@ impl Variables {
         self.reads.extend_from_slice(variables);
     }
 
-    /// The variable of this name, if anything has named it.
+    /// A sampler reads messages.
+    pub(super) fn reader(&mut self) {
+        self.stored.reader = true;
+    }
+
+    /// The variable of this name, if the plan names it anywhere.
     pub(super) fn known(&self, name: &str) -> Option<VariableId> {
         self.ids.get(name).copied()
     }
@@ -369,6 +377,10 @@ impl Compiler<'_> {
             Problem::error(&used.path, format!("undefined variable `{name}`")).at(used.at);
         if let Some(help) = self.extraction(used.variable, stored) {
             return problem.help(help);
+        }
+        if name == LAST_FRAME_FINAL {
+            return problem
+                .help("reading samplers such as `single_read` set it, and this group has none");
         }
         match nearest(name, names) {
             Some(similar) if used.parameters.iter().any(|name| name == similar) => {

@@ -6,13 +6,16 @@ use std::time::{Duration, Instant};
 
 use tokio::task::spawn_local;
 
-use crate::exec::attribution::{Attribution, Late, UnansweredPings};
+use crate::clock;
+use crate::exec::attribution::{Attribution, UnansweredPings};
+use crate::exec::background::{Background, Discard};
+use crate::exec::heartbeat::Heartbeat;
 use crate::exec::outcome::Failure;
 use crate::exec::stop::Level;
 use crate::exec::timer::Timer;
 use crate::exec::worker::{WakerSlot, Worker};
 use crate::sample::{Code, Note};
-use crate::ws::{Connection, Frame, KeepAll, Loss, Message, Observer, Violation, linger};
+use crate::ws::{Connection, KeepAll, Loss, Observer, Traffic, Violation, linger};
 
 /// Names one of a thread's connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +38,8 @@ pub(crate) struct Slot<'p> {
     closing: bool,
     /// Requests that went unanswered, whose late replies could pass for others'.
     pub(crate) attribution: Option<Box<Attribution<'p>>>,
+    /// What it does by itself to stay alive.
+    heartbeat: Option<Box<Heartbeat<'p>>>,
 }
 
 /// A loss, and whether a sampler has failed with it.
@@ -60,6 +65,8 @@ pub(crate) struct Connections<'p> {
     slots: Vec<Slot<'p>>,
     pub(crate) timer: Timer,
     pub(crate) waker: WakerSlot,
+    /// When the next heartbeat is due; known after each pump.
+    pub(crate) next_beat: Option<Instant>,
     /// When the group's duration is over.
     pub(crate) end: Option<Instant>,
     /// When pauses end at the latest, because the thread is in a `run_for`.
@@ -76,6 +83,7 @@ impl<'p> Connections<'p> {
             slots: Vec::new(),
             timer: Timer::default(),
             waker,
+            next_beat: None,
             end,
             pause_end: None,
             paused: Duration::ZERO,
@@ -106,24 +114,34 @@ impl<'p> Connections<'p> {
         context: &mut Context<'_>,
         mut target: Option<(SlotId, &mut dyn Observer)>,
     ) {
-        let Self { worker, slots, .. } = self;
+        let Self { worker, slots, next_beat, .. } = self;
+        *next_beat = None;
         let mut buffer = worker.read_buffer.borrow_mut();
         for (index, slot) in slots.iter_mut().enumerate() {
-            let Slot { closing, attribution, .. } = slot;
+            let Slot { closing, attribution, heartbeat, .. } = slot;
             let (Some(connection), loss @ None) = (&mut slot.connection, &mut slot.loss) else {
                 continue;
             };
+            if let Some(heartbeat) = heartbeat {
+                let mut scratch = worker.write_buffer.borrow_mut();
+                heartbeat.send_due(connection, &mut scratch, clock::now());
+            }
             let observer: &mut dyn Observer = match &mut target {
                 Some((SlotId(target), observer)) if *target == index => *observer,
                 _ if *closing => &mut Discard,
                 _ => &mut KeepAll,
             };
-            match attribution {
-                None => connection.poll_pump(context, &mut buffer, observer),
-                Some(attribution) => {
-                    let mut sorting = SortOutLate { attribution, worker, observer };
-                    connection.poll_pump(context, &mut buffer, &mut sorting);
-                }
+            if attribution.is_none() && heartbeat.is_none() {
+                connection.poll_pump(context, &mut buffer, observer);
+            } else {
+                let attribution = attribution.as_deref_mut();
+                let heartbeat = heartbeat.as_deref_mut().filter(|_| !connection.is_closing());
+                let mut first = Background { attribution, heartbeat, worker, observer };
+                connection.poll_pump(context, &mut buffer, &mut first);
+            }
+            if let Some(heartbeat) = heartbeat {
+                heartbeat.judge(connection, clock::now());
+                *next_beat = heartbeat.next().into_iter().chain(*next_beat).min();
             }
             let dropped = connection.inbox().take_dropped();
             if dropped > 0 {
@@ -134,7 +152,7 @@ impl<'p> Connections<'p> {
                     worker.note(&Note::CloseReceived { code: close.code });
                 }
                 *loss = Some(Met { failure: failure_of(lost), met: false });
-                retire(worker, connection);
+                retire(worker, connection, heartbeat.as_deref());
             }
         }
     }
@@ -154,11 +172,20 @@ impl<'p> Connections<'p> {
     }
 
     /// Takes over a connection that was just opened.
-    pub(crate) fn opened(&mut self, id: SlotId, connection: Connection, url: Rc<str>) {
+    pub(crate) fn opened(
+        &mut self,
+        id: SlotId,
+        mut connection: Connection,
+        url: Rc<str>,
+        mut heartbeat: Option<Box<Heartbeat<'p>>>,
+    ) {
+        if let Some(heartbeat) = &mut heartbeat {
+            heartbeat.start(&mut connection, clock::now());
+        }
         let slot = self.get_mut(id);
         let name = std::mem::take(&mut slot.name);
         let connection = Some(Box::new(connection));
-        *slot = Slot { name, url: Some(url), connection, ..Slot::default() };
+        *slot = Slot { name, url: Some(url), connection, heartbeat, ..Slot::default() };
     }
 
     /// Remembers that an `open` failed; its own row is the one that tells.
@@ -180,11 +207,12 @@ impl<'p> Connections<'p> {
             Some(_) => {}
             None => {
                 if let Some(connection) = &mut slot.connection {
-                    retire(worker, connection);
+                    retire(worker, connection, slot.heartbeat.as_deref());
                 }
             }
         }
         slot.connection = None;
+        slot.heartbeat = None;
         slot.closing = false;
         slot.unanswered_pings = UnansweredPings::default();
         if let Some(attribution) = slot.attribution.take() {
@@ -224,6 +252,11 @@ impl Slot<'_> {
         }
     }
 
+    /// Whether the connection is lost and no sampler has met that.
+    pub(crate) fn is_lost_unmet(&self) -> bool {
+        self.loss.as_ref().is_some_and(|loss| !loss.met)
+    }
+
     /// Takes a loss that follows from our own close, if there is one, for met.
     pub(crate) fn expect_loss(&mut self) {
         if let Some(loss) = &mut self.loss {
@@ -249,50 +282,6 @@ impl Slot<'_> {
     }
 }
 
-/// The observer of a connection that is being closed.
-#[derive(Debug)]
-struct Discard;
-
-impl Observer for Discard {
-    fn is_waiting(&self) -> bool {
-        true
-    }
-
-    fn message(&mut self, _: Message) -> Option<Message> {
-        None
-    }
-
-    fn control(&mut self, _: &Frame, _: Instant) {}
-}
-
-/// The observer of a connection with unanswered requests: late replies go no further.
-struct SortOutLate<'s, 'p> {
-    attribution: &'s mut Attribution<'p>,
-    worker: &'s Worker,
-    observer: &'s mut dyn Observer,
-}
-
-impl Observer for SortOutLate<'_, '_> {
-    fn is_waiting(&self) -> bool {
-        self.observer.is_waiting()
-    }
-
-    fn message(&mut self, message: Message) -> Option<Message> {
-        match self.attribution.claim(&message) {
-            None => return self.observer.message(message),
-            Some(Late::OfForgotten) => {}
-            Some(Late::Of(label, round_trip)) => {
-                self.worker.note(&Note::Late { label: &label, round_trip });
-            }
-        }
-        None
-    }
-
-    fn control(&mut self, frame: &Frame, arrived: Instant) {
-        self.observer.control(frame, arrived);
-    }
-}
-
 fn find_or_make(slots: &mut Vec<Slot<'_>>, name: &str) -> SlotId {
     if let Some(found) = slots.iter().position(|slot| slot.name == name) {
         return SlotId(found);
@@ -307,8 +296,13 @@ fn find_or_make(slots: &mut Vec<Slot<'_>>, name: &str) -> SlotId {
 }
 
 /// Counts the end of a connection and lets its socket linger.
-fn retire(worker: &Worker, connection: &mut Connection) {
-    worker.note(&Note::ConnectionEnded);
+fn retire(worker: &Worker, connection: &mut Connection, heartbeat: Option<&Heartbeat<'_>>) {
+    let Traffic { received, sent } = connection.traffic();
+    worker.note(&Note::ConnectionEnded {
+        received_bytes: received,
+        sent_bytes: sent,
+        beats: heartbeat.map(|heartbeat| heartbeat.beats).unwrap_or_default(),
+    });
     if let Some(remains) = connection.take_remains() {
         let mut level = worker.shared.stop.subscribe();
         spawn_local(async move {
@@ -342,6 +336,10 @@ fn failure_of(loss: &Loss) -> Failure {
             Failure::plain(Code::TooLarge, &violation.to_string())
         }
         Loss::Violation(violation) => Failure::plain(Code::ProtocolError, &violation.to_string()),
+        Loss::PingTimeout => Failure::plain(
+            Code::PingTimeout,
+            "the peer did not answer a ping of `heartbeat` within `fail_after`",
+        ),
         Loss::InboxFull => {
             Failure::plain(Code::InboxFull, "the inbox was full and `when_full` is `fail`")
         }

@@ -43,8 +43,8 @@ impl<'o> Subject<'o> {
     /// Whether the check holds.
     pub(crate) fn holds(&self, check: &Ready<'_>) -> bool {
         match check {
-            Ready::Text(place, part) => self.text().is_some_and(|text| place.holds(text, part)),
-            Ready::Pattern(regex) => self.text().is_some_and(|text| regex.is_match(text)),
+            Ready::Text(place, part) => self.text().is_some_and(|text| place.holds(&text, part)),
+            Ready::Pattern(regex) => self.text().is_some_and(|text| regex.is_match(&text)),
             Ready::Hex(at, place, part) => {
                 self.binary().is_some_and(|bytes| hex_holds(bytes, *at, *place, part))
             }
@@ -52,6 +52,8 @@ impl<'o> Subject<'o> {
             Ready::Type(kind) => self.message.is_some_and(|message| match message.kind {
                 MessageKind::Text => *kind == MessageType::Text,
                 MessageKind::Binary => *kind == MessageType::Binary,
+                MessageKind::Ping => *kind == MessageType::Ping,
+                MessageKind::Pong => *kind == MessageType::Pong,
             }),
             Ready::Size(test, size) => match test {
                 SizeTest::Equals => self.size() == *size,
@@ -68,7 +70,7 @@ impl<'o> Subject<'o> {
                 })
             }
             Ready::Captured(regex, value) => self.text().is_some_and(|text| {
-                regex.captures_iter(text).any(|found| captured(&found) == value)
+                regex.captures_iter(&text).any(|found| captured(&found) == value)
             }),
             Ready::Not(inner) => !self.holds(inner),
             Ready::AnyOf(checks) => checks.iter().any(|check| self.holds(check)),
@@ -187,10 +189,15 @@ impl<'o> Subject<'o> {
         }
     }
 
-    /// A text message's text; UTF-8 was checked when it arrived.
-    fn text(&self) -> Option<&'o str> {
+    /// A text message's text. UTF-8 was checked when it arrived; a fragment may still begin or end
+    /// within a character.
+    fn text(&self) -> Option<Cow<'o, str>> {
         let message = self.message.filter(|message| message.kind == MessageKind::Text)?;
-        std::str::from_utf8(&message.payload).ok()
+        Some(match std::str::from_utf8(&message.payload) {
+            Ok(text) => Cow::Borrowed(text),
+            // Only where it must be: it is slower with text that is right.
+            Err(_) => String::from_utf8_lossy(&message.payload),
+        })
     }
 
     fn binary(&self) -> Option<&'o [u8]> {
@@ -208,11 +215,19 @@ impl<'o> Subject<'o> {
 
     /// The message for a failure's text.
     fn shown(&self) -> String {
-        match (self.text(), self.binary()) {
-            (Some(text), _) => format!("/{text}/"),
-            (None, Some(bytes)) => format!("binary {}", hex(bytes)),
-            (None, None) => "nothing".to_owned(),
+        if let Some(text) = self.text() {
+            return format!("/{text}/");
         }
+        let Some(Message { kind, payload, .. }) = self.message else { return "nothing".to_owned() };
+        let name = match kind {
+            MessageKind::Text | MessageKind::Binary => "binary",
+            MessageKind::Ping => "a ping with",
+            MessageKind::Pong => "a pong with",
+        };
+        if payload.is_empty() && !kind.is_data() {
+            return format!("{name}out payload");
+        }
+        format!("{name} {}", hex(payload))
     }
 }
 

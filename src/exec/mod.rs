@@ -8,6 +8,7 @@
 
 mod assertion;
 mod attribution;
+mod background;
 mod check;
 mod condition;
 mod connections;
@@ -18,6 +19,7 @@ mod extractor;
 mod filter;
 mod flow;
 mod functions;
+mod heartbeat;
 mod judge;
 mod matcher;
 mod outcome;

@@ -159,6 +159,7 @@ pub(crate) fn message_of(code: Code, opening: bool) -> &'static str {
         Code::Disconnected => "Connection lost",
         Code::ProtocolError => "Protocol error",
         Code::TooLarge => "Message too large",
+        Code::PingTimeout => "Ping timed out",
         Code::InboxFull => "Inbox full",
         Code::UnexpectedType => "Unexpected message type",
         Code::NoConnection => "No connection",

@@ -86,6 +86,10 @@ fn open(address: SocketAddr) -> Step {
             bytes: Setting::Fixed(ByteSize(1 << 20)),
             when_full: Setting::Fixed(WhenFull::DropOldest),
         },
+        pings: Setting::Fixed(Pings::Answer),
+        answer_pings: Setting::Fixed(true),
+        fragments: Setting::Fixed(Fragments::Join),
+        heartbeat: Heartbeat::default(),
     };
     sampler("open", SamplerKind::Open(Box::new(open)))
 }
@@ -136,6 +140,7 @@ fn run(threads: u32, loops: Times, steps: Vec<Step>) -> (Vec<String>, Vec<String
         variable_names: Vec::new(),
         variables: Vec::new(),
         families: Families::new(),
+        last_frame_final: None,
         numbered: std::collections::HashMap::new(),
         secret_variables: Vec::new(),
         secrets: Secrets::default(),

@@ -258,6 +258,7 @@ impl<'p> Thread<'p> {
                 Flow::Go
             }
             Execution::Row(mut outcome) => {
+                self.tell_last_frame(&sampler.kind, &outcome);
                 self.judge(sampler, &mut outcome);
                 self.emit(&label, &mut outcome, opening);
                 if outcome.failure.is_some() {
@@ -266,6 +267,18 @@ impl<'p> Thread<'p> {
                     Flow::Go
                 }
             }
+        }
+    }
+
+    /// Sets the variable [`LAST_FRAME_FINAL`](crate::program::LAST_FRAME_FINAL) after a reading sampler, if
+    /// something reads it. Where nothing was read it is `true`: a loop that reads on until the end of
+    /// a message ends then, too. In JMeter it keeps its value, and such a loop does not end.
+    fn tell_last_frame(&mut self, kind: &SamplerKind, outcome: &Outcome) {
+        let Some(variable) = self.worker.shared.program.last_frame_final else { return };
+        if kind.expect().is_some() {
+            let message = outcome.message.as_ref().filter(|_| outcome.failure.is_none());
+            let last = message.is_none_or(|message| message.last);
+            self.scope.set(variable, if last { "true" } else { "false" });
         }
     }
 

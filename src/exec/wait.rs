@@ -156,6 +156,9 @@ impl<'p> Connections<'p> {
         if let (AtEnd::Cut, Some(end)) = (at_end, self.end) {
             wake = wake.min(end);
         }
+        if let Some(beat) = self.next_beat {
+            wake = wake.min(beat);
+        }
         self.timer.arm(context, wake);
         Poll::Pending
     }

@@ -50,8 +50,7 @@ pub enum Check {
     Text(Option<Box<Self>>),
     /// Only in `filters`: a binary message, of which the matcher holds if there is one.
     Binary(Option<Box<Self>>),
-    /// Only in `filters`, for plans that come from JMeter: pings and pongs, which a connection
-    /// answers and takes itself, so that no sampler sees them.
+    /// Only in `filters`: pings and pongs, which samplers see with `pings: deliver`.
     PingPong(PingPongFilter),
 }
 
@@ -122,7 +121,8 @@ pub struct PingPongFilter {
     /// `ping`, `pong`, or `all` (the default).
     #[serde(default, deserialize_with = "given")]
     pub which: Option<Setting<Word>>,
-    /// Whether pings are answered; they always are.
+    /// Whether a ping that is discarded is answered, where `answer_pings: false` leaves that to
+    /// filters.
     #[serde(default, deserialize_with = "given")]
     pub reply: Option<Setting<Flag>>,
 }

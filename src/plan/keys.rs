@@ -5,7 +5,6 @@ use crate::plan::error::ShapeError;
 
 /// Keys of plans, groups, steps, samplers and matchers that are specified but not built yet.
 const LATER_KEYS: &[&str] = &[
-    "answer_pings",
     "arrivals",
     "at_end",
     "backoff",
@@ -16,14 +15,11 @@ const LATER_KEYS: &[&str] = &[
     "data_sets",
     "exponential",
     "failed_pause",
-    "fragments",
     "gaussian",
     "graceful_stop",
-    "heartbeat",
     "if_open",
     "max_threads",
     "origin",
-    "pings",
     "poisson",
     "proxy",
     "send_base64",
@@ -88,6 +84,7 @@ const HOMES: &[(&[&str], &str)] = &[
         ],
         "belongs in `defaults` or in a sampler",
     ),
+    (&["pings", "answer_pings", "fragments", "heartbeat"], "belongs in `open`, or in `defaults`"),
     (&["times"], "belongs in `loop`"),
     (&["correlate"], "belongs in `request_response`; give a reader a `reply` to look for"),
     (
@@ -96,24 +93,28 @@ const HOMES: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// How controllers are written: not as a list of steps, which is a frequent mistake.
+/// How keys are written that want settings; a list of steps in their place is a frequent mistake.
 const EXAMPLES: &[(&str, &str)] = &[
+    ("answer", "{ when: { equals: '2' }, send: '3' }"),
     ("block", "{ steps: [ … ] }"),
     ("chance", "{ percent: 10, steps: [ … ] }"),
     ("for_each", "{ in: [a, b], as: x, steps: [ … ] }"),
+    ("heartbeat", "{ ping: { every: 30s } }"),
     ("if", "{ condition: last_ok, then: [ … ] }"),
     ("include", "login.yaml"),
     ("interleave", "{ steps: [ … ] }"),
     ("loop", "{ times: 3, steps: [ … ] }"),
     ("once", "{ steps: [ … ] }"),
+    ("ping", "{ every: 30s }"),
     ("random", "{ steps: [ … ] }"),
     ("run_for", "{ duration: 30s, steps: [ … ] }"),
+    ("send", "{ every: 25s, text: '2' }"),
     ("set", "{ name: value }"),
     ("transaction", "{ name: checkout, steps: [ … ] }"),
     ("while", "{ condition: last_ok, steps: [ … ] }"),
 ];
 
-/// What stands behind a controller's name.
+/// What stands behind a key that wants settings.
 pub(crate) fn example(kind: &str) -> Option<&'static str> {
     EXAMPLES.iter().find(|(known, _)| *known == kind).map(|(_, example)| *example)
 }

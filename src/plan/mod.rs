@@ -10,6 +10,7 @@ mod document;
 mod error;
 mod extractor;
 mod file;
+mod heartbeat;
 mod include;
 mod json;
 mod keys;
@@ -37,6 +38,7 @@ pub use error::At;
 pub use extractor::{
     BetweenExtractor, CommonExtractor, Extractor, HeaderExtractor, JsonExtractor, RegexExtractor,
 };
+pub use heartbeat::{Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend};
 pub use include::{Included, Steps};
 pub use json::Json;
 #[cfg(test)]

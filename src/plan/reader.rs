@@ -18,6 +18,7 @@ use crate::plan::document::{Key, Node, ScalarKind, Value};
 use crate::plan::error::{At, ShapeError};
 use crate::plan::keys;
 use crate::plan::path::Path;
+use crate::plan::setting::REMOVABLE;
 
 /// What a bare word has for settings.
 static NOTHING: Node =
@@ -203,14 +204,20 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         self.visit_entries(None, visitor)
     }
 
-    /// What may be a text or something else: see [`TextOr`](crate::plan::TextOr).
+    /// What may be a text or something else: see [`TextOr`](crate::plan::TextOr); or `null` or
+    /// something else: see [`Removable`](crate::plan::Removable).
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
-        _: &'static str,
+        name: &'static str,
         visitor: V,
     ) -> Result<V::Value, ShapeError> {
         match &self.node.value {
-            Value::Scalar { .. } if !self.is_nothing() => self.visit_text(visitor),
+            Value::Scalar { kind: ScalarKind::Null, .. } if name == REMOVABLE => {
+                visitor.visit_unit()
+            }
+            Value::Scalar { .. } if name != REMOVABLE && !self.is_nothing() => {
+                self.visit_text(visitor)
+            }
             _ => visitor.visit_newtype_struct(self),
         }
     }

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use crate::plan::assertion::Check;
 use crate::plan::extractor::Extractor;
+use crate::plan::heartbeat::Heartbeat;
 use crate::plan::json::Json;
 use crate::plan::setting::{
     Count, Entries, Flag, List, Removable, Setting, Size, Text, TextOr, Time, Word, given,
@@ -112,6 +113,17 @@ samplers! {
         max_message_size: Setting<Size>,
         /// What is kept for later readers.
         inbox: Inbox,
+        /// What becomes of pings, and of pongs that no `ping_pong` awaits: `answer` answers pings,
+        /// `ignore` answers none, `deliver` makes all of them messages for reading samplers too.
+        pings: Setting<Word>,
+        /// With `pings: deliver`: whether pings are answered all the same.
+        answer_pings: Setting<Flag>,
+        /// What becomes of a message in several frames: `join` makes them one message, with
+        /// `deliver` each is a message of its own, and `${websocket.last_frame_final}` tells after
+        /// each reading sampler whether it was the last one.
+        fragments: Setting<Word>,
+        /// What the connection does by itself while its thread waits, without rows.
+        heartbeat: Heartbeat,
     }
 
     /// Sends a message and waits for its reply.
@@ -122,7 +134,8 @@ samplers! {
         send_json: Json,
         /// The binary message to send, in hexadecimal: `ca fe`.
         send_hex: Setting<Text>,
-        /// The type of the reply: `same`, `text`, `binary` or `any`.
+        /// The type of the reply: `same`, `text`, `binary` or `any`; or `close`, if the server is to
+        /// close the connection; or `ping` or `pong`, which need `pings: deliver`.
         expect: Setting<Word>,
         /// What the reply is like, so that it is told from other messages: all of these hold.
         reply: List<Check>,
@@ -148,7 +161,9 @@ samplers! {
 
     /// Waits for a message.
     SingleRead {
-        /// The type of the message: `text`, `binary` or `any`.
+        /// The type of the message: `text`, `binary` or `any`; or `close`, for which other messages
+        /// are passed over and which may have come before; or `ping` or `pong`, which need
+        /// `pings: deliver`.
         expect: Setting<Word>,
         /// Whether it is fine if none arrives.
         optional: Setting<Flag>,
@@ -275,6 +290,18 @@ pub struct Defaults {
     /// See [`Open`]; merges with the outer scope's.
     #[serde(default, deserialize_with = "given")]
     pub inbox: Option<Inbox>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub pings: Option<Setting<Word>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub answer_pings: Option<Setting<Flag>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub fragments: Option<Setting<Word>>,
+    /// See [`Open`]; merges with the outer scope's.
+    #[serde(default, deserialize_with = "given")]
+    pub heartbeat: Option<Heartbeat>,
     /// The name of the connection of all samplers.
     #[serde(default, deserialize_with = "given")]
     pub connection: Option<Setting<Text>>,

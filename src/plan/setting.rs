@@ -165,6 +165,40 @@ impl<'de, K: Kind> Visitor<'de> for RemovableVisitor<K> {
     }
 }
 
+/// Reads what is no scalar and may be `null`.
+pub(super) fn removable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Removable<T>, D::Error> {
+    deserializer.deserialize_newtype_struct(REMOVABLE, RemovableSettingsVisitor(PhantomData))
+}
+
+/// Asks the reader for `null` or whatever else there is.
+pub(super) const REMOVABLE: &str = "Removable";
+
+struct RemovableSettingsVisitor<T>(PhantomData<fn() -> T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for RemovableSettingsVisitor<T> {
+    type Value = Removable<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("settings (`key: value`) or `null`")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(Removable::Removed)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, given: D) -> Result<Self::Value, D::Error> {
+        T::deserialize(given).map(Removable::Given)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Removable<List<T>> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        removable(deserializer)
+    }
+}
+
 /// A map whose keys are the plan's own, in the order of the plan.
 #[derive(Debug)]
 pub struct Entries<T>(pub Vec<(String, T)>);

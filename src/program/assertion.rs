@@ -23,6 +23,8 @@ pub struct Filter {
     pub check: Check,
     /// The filter as written, on one line: its name in the summary.
     pub source: String,
+    /// Whether pings that it discards are answered, if the connection does not do so by itself.
+    pub reply: Setting<bool>,
 }
 
 /// What an assertion checks or a filter looks for. Checks of text hold for text messages only.
@@ -69,7 +71,8 @@ pub enum Check {
     AllOf(Vec<Self>),
 }
 
-/// What kind of message; pings, pongs and closes never reach a sampler in this version.
+/// What kind of message. Pings and pongs reach samplers only where the connection delivers them, and
+/// a close frame is never a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageType {
     /// A text message.

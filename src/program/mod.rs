@@ -8,6 +8,7 @@ mod assertion;
 mod condition;
 mod controller;
 mod extractor;
+mod heartbeat;
 mod hex;
 mod json_template;
 mod pause;
@@ -32,20 +33,25 @@ pub use controller::{
     Chance, Controller, ForEach, If, Interleave, Loop, Once, RunFor, Transaction, Values, While,
 };
 pub use extractor::{Extractor, ExtractorKind, Families, Member, Piece, Which};
+pub use heartbeat::{Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend};
 pub use hex::hex_bytes;
 pub use json_template::JsonPart;
 pub use pause::Pause;
 pub use push_delay::{PushDelay, SentAt, TimeUnit};
 pub use reply::{Correlate, LateReplies, Matching, Reply, Unmatched};
 pub use sampler::{
-    Close, Expect, Header, InboxLimits, OnError, Open, Payload, PingKind, PingPong, Read,
-    RequestResponse, Sampler, SamplerKind, SingleRead, SingleWrite, WhenFull,
+    Close, Expect, Fragments, Header, InboxLimits, OnError, Open, Payload, PingKind, PingPong,
+    Pings, Read, RequestResponse, Sampler, SamplerKind, SingleRead, SingleWrite, WhenFull,
 };
 pub use secrets::{Secrets, is_secret_header};
 pub use setting::{BadValue, ByteSize, FromText, Setting};
 pub use template::{
     CounterId, CounterScope, Function, Part, Template, TimeFormat, VariableId, json_escape,
 };
+
+/// The variable that tells after each reading sampler whether what it read ended its message: the
+/// name is that of the plugin for JMeter.
+pub const LAST_FRAME_FINAL: &str = "websocket.last_frame_final";
 
 /// A whole run.
 #[derive(Debug)]
@@ -68,6 +74,8 @@ pub struct Program {
     pub show_secrets: bool,
     /// Variables that are further columns of the rows.
     pub sample_variables: Vec<VariableId>,
+    /// The variable [`LAST_FRAME_FINAL`], if something reads it.
+    pub last_frame_final: Option<VariableId>,
     /// How many counts the run keeps; a [`CounterId`] is below it.
     pub counters: usize,
     /// The thread groups, in the order of their phases and of the plan.

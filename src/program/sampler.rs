@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::program::{
-    Assertion, ByteSize, Extractor, Filter, Matching, PushDelay, Setting, Template, VariableId,
+    Assertion, ByteSize, Extractor, Filter, Heartbeat, Matching, PushDelay, Setting, Template,
+    VariableId,
 };
 
 /// One sampler: what all kinds share, and its kind.
@@ -64,6 +65,18 @@ pub enum SamplerKind {
     Close(Close),
 }
 
+impl SamplerKind {
+    /// What a reading sampler expects; `None` for the others.
+    pub fn expect(&self) -> Option<&Setting<Expect>> {
+        match self {
+            Self::RequestResponse(request) => Some(&request.expect),
+            Self::SingleRead(read) => Some(&read.expect),
+            Self::Read(read) => Some(&read.expect),
+            Self::Open(_) | Self::SingleWrite(_) | Self::PingPong(_) | Self::Close(_) => None,
+        }
+    }
+}
+
 /// What a failed sampler does to its thread or the run, after its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnError {
@@ -94,6 +107,34 @@ pub struct Open {
     pub max_message_size: Setting<ByteSize>,
     /// Bounds of what waits unread.
     pub inbox: InboxLimits,
+    /// What becomes of pings and pongs.
+    pub pings: Setting<Pings>,
+    /// Whether pings are answered although they are delivered.
+    pub answer_pings: Setting<bool>,
+    /// What becomes of a message's fragments.
+    pub fragments: Setting<Fragments>,
+    /// What the connection does by itself to stay alive.
+    pub heartbeat: Heartbeat,
+}
+
+/// `pings`: what becomes of pings, and of pongs that no `ping_pong` awaits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pings {
+    /// Pings are answered, pongs dropped.
+    Answer,
+    /// All are dropped.
+    Ignore,
+    /// They are messages for reading samplers; pings are answered too, unless the plan says no.
+    Deliver,
+}
+
+/// `fragments`: what becomes of a message that comes in several frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fragments {
+    /// They are one message.
+    Join,
+    /// Each is a message of its own, of the type of the first.
+    Deliver,
 }
 
 /// One header of the upgrade request.
@@ -215,6 +256,12 @@ pub enum Expect {
     Binary,
     /// Either.
     Any,
+    /// The peer's close, whatever comes before it.
+    Close,
+    /// A ping, where the connection delivers them.
+    Ping,
+    /// A pong that no `ping_pong` awaits, where the connection delivers them.
+    Pong,
 }
 
 /// What a sampler sends.

@@ -199,6 +199,9 @@ impl FromText for Expect {
                 ("text", Self::Text),
                 ("binary", Self::Binary),
                 ("any", Self::Any),
+                ("close", Self::Close),
+                ("ping", Self::Ping),
+                ("pong", Self::Pong),
             ],
         )
     }
@@ -249,6 +252,21 @@ impl FromText for MessageType {
 impl FromText for PingKind {
     fn from_text(text: &str) -> Result<Self, BadValue> {
         word(text, &[("ping_pong", Self::PingPong), ("pong", Self::Pong)])
+    }
+}
+
+impl FromText for crate::program::Pings {
+    fn from_text(text: &str) -> Result<Self, BadValue> {
+        word(
+            text,
+            &[("answer", Self::Answer), ("ignore", Self::Ignore), ("deliver", Self::Deliver)],
+        )
+    }
+}
+
+impl FromText for crate::program::Fragments {
+    fn from_text(text: &str) -> Result<Self, BadValue> {
+        word(text, &[("join", Self::Join), ("deliver", Self::Deliver)])
     }
 }
 

@@ -156,7 +156,19 @@ struct Connections {
     close_codes: Map<String, Value>,
     lost_while_idle: Map<String, Value>,
     inbox_dropped: u64,
+    /// With upgrades, control frames, heartbeats and late replies.
+    received_bytes: u64,
+    sent_bytes: u64,
+    heartbeat: Heartbeat,
     handshake: Handshake,
+}
+
+/// What connections did by themselves.
+#[derive(Serialize)]
+struct Heartbeat {
+    pings: u64,
+    sent: u64,
+    answered: u64,
 }
 
 #[derive(Serialize)]
@@ -241,6 +253,13 @@ fn document<'a>(contents: &'a Contents<'_>) -> Document<'a> {
             close_codes: counts(&connections.close_codes),
             lost_while_idle: counts(&connections.lost_while_idle),
             inbox_dropped: connections.inbox_dropped,
+            received_bytes: connections.received_bytes,
+            sent_bytes: connections.sent_bytes,
+            heartbeat: Heartbeat {
+                pings: connections.beats.pings,
+                sent: connections.beats.sent,
+                answered: connections.beats.answered,
+            },
             handshake: Handshake {
                 dns: figures(&connections.dns),
                 tcp: figures(&connections.tcp),

@@ -6,7 +6,7 @@
 use std::io;
 
 use crate::clock::{Clock, round_ms};
-use crate::sample::{Code, DataType, Sample, TEXT_CHARS, one_line};
+use crate::sample::{Code, DataType, Sample, TEXT_CHARS, may_be_control, one_line};
 
 /// The columns, as JMeter writes them by default.
 pub(crate) const HEADER: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,\
@@ -98,7 +98,7 @@ impl Line {
         // Without an early end the compiler looks at many bytes at a time.
         let special = text
             .bytes()
-            .fold(false, |found, byte| found | matches!(byte, b',' | b'"' | b'\n' | b'\r' | b'\0'));
+            .fold(false, |found, byte| found | matches!(byte, b',' | b'"') | may_be_control(byte));
         if !special && text.len() <= TEXT_CHARS {
             return self.plain(text);
         }

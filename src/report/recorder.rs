@@ -109,7 +109,7 @@ impl WorkerSink for WorkerRecorder {
             }
             Note::ThreadFinished => self.live.threads.down(),
             Note::Opened { .. } => self.live.connections.up(),
-            Note::ConnectionEnded => self.live.connections.down(),
+            Note::ConnectionEnded { .. } => self.live.connections.down(),
             Note::Log { thread, text } => self.live.log(thread, text),
             _ => {}
         }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::report::units::{printable, rate, time};
-use crate::sample::{Code, EndCause};
+use crate::report::units::{printable, rate, size, time};
+use crate::sample::{Beats, Code, EndCause};
 use crate::stats::{ConnectionStats, LabelStats, OTHER_LABELS, Stats, Times, thousands};
 use crate::verdict::{Conclusion, Verdict};
 
@@ -130,6 +130,16 @@ fn connections(out: &mut String, connections: &ConnectionStats, peak: u64) {
             ),
         );
     }
+    line(
+        out,
+        "traffic",
+        &format!(
+            "{} received, {} sent",
+            size(connections.received_bytes),
+            size(connections.sent_bytes)
+        ),
+    );
+    heartbeats(out, connections.beats);
     let codes = &connections.close_codes;
     line(out, "close codes", &list(codes.iter().map(|(code, times)| (close_code(*code), *times))));
     let lost = &connections.lost_while_idle;
@@ -142,7 +152,27 @@ fn connections(out: &mut String, connections: &ConnectionStats, peak: u64) {
         line(
             out,
             "inbox full",
-            &format!("{} messages dropped", thousands(connections.inbox_dropped)),
+            &format!(
+                "{} messages dropped unread: a larger `inbox`, `filters` or `when_full: wait` keep them",
+                thousands(connections.inbox_dropped)
+            ),
+        );
+    }
+}
+
+/// Only for plans that have some.
+fn heartbeats(out: &mut String, beats: Beats) {
+    let Beats { pings, sent, answered } = beats;
+    if pings + sent + answered > 0 {
+        line(
+            out,
+            "heartbeats",
+            &format!(
+                "{} pings, {} messages sent, {} answered",
+                thousands(pings),
+                thousands(sent),
+                thousands(answered)
+            ),
         );
     }
 }

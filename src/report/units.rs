@@ -60,6 +60,18 @@ fn digits(number: f64) -> String {
     format!("{number:.decimals$}")
 }
 
+/// A number of bytes with three digits or more: `512 B`, `1.53 MiB`.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let Some((unit, shift)) = UNITS.into_iter().find(|(_, shift)| bytes >> shift > 0) else {
+        return format!("{bytes} B");
+    };
+    #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+    let value = bytes as f64 / (1_u64 << shift) as f64;
+    let decimals = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+    format!("{value:.decimals$} {unit}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,6 +83,13 @@ mod tests {
         assert_eq!([1_500_000, 119_000_000, 200_000_000].map(text), ["1.50s", "119s", "3m20s"]);
         assert_eq!(time(None), "-");
         assert_eq!(text(7_500_000_000), "2h05m");
+    }
+
+    #[test]
+    fn sizes_take_the_unit_that_keeps_them_short() {
+        let text = |bytes| size(bytes);
+        assert_eq!([0, 1_023, 1_024, 10_236].map(text), ["0 B", "1023 B", "1.00 KiB", "10.0 KiB"]);
+        assert_eq!([1 << 20, 3 << 40].map(text), ["1.00 MiB", "3.00 TiB"]);
     }
 
     #[test]

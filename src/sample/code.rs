@@ -43,6 +43,8 @@ codes! {
     ProtocolError = "PROTOCOL_ERROR",
     /// A message was larger than `max_message_size`.
     TooLarge = "TOO_LARGE",
+    /// The peer did not answer a heartbeat's ping in time.
+    PingTimeout = "PING_TIMEOUT",
     /// The inbox was full and `when_full` is `fail`.
     InboxFull = "INBOX_FULL",
     /// The message had another type than `expect` allows.

@@ -15,6 +15,17 @@ pub struct Phases {
     pub upgrade: Duration,
 }
 
+/// What the heartbeat of a connection did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Beats {
+    /// Pings that were sent.
+    pub pings: u64,
+    /// Messages that were sent at regular times.
+    pub sent: u64,
+    /// Messages of the peer that were answered, or would have been if the peer read anything.
+    pub answered: u64,
+}
+
 /// Why a thread ended before its loops or its time were used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EndCause {
@@ -118,9 +129,21 @@ pub enum Note<'a> {
         phases: Phases,
     },
     /// An attempt to open a connection failed.
-    OpenFailed,
+    OpenFailed {
+        /// Bytes that were read, before TLS.
+        received_bytes: u64,
+        /// Bytes that were sent.
+        sent_bytes: u64,
+    },
     /// A connection is gone; follows every `Opened` once.
-    ConnectionEnded,
+    ConnectionEnded {
+        /// All bytes that were read from it, the upgrade's too, before TLS.
+        received_bytes: u64,
+        /// All bytes that were sent over it.
+        sent_bytes: u64,
+        /// What its heartbeat did.
+        beats: Beats,
+    },
     /// The peer sent a close frame.
     CloseReceived {
         /// Its code; 1005 for none.

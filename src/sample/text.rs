@@ -6,36 +6,42 @@ use std::borrow::Cow;
 pub const TEXT_CHARS: usize = 500;
 
 /// The text on one line of at most [`TEXT_CHARS`] characters: line breaks and NUL become the two
-/// characters `\n`, `\r` and `\0`, and a longer text ends in `…`. Scripts cut a JTL by its lines, and
-/// a label is the same in all results. Borrowed, and cheap, where nothing has to change.
+/// characters `\n`, `\r` and `\0`, other control characters `\u{1b}` and the like, tabs stay, and a
+/// longer text ends in `…`. Scripts cut a JTL by its lines, a server's words must not command the
+/// tester's terminal, and a label is the same in all results. Borrowed, and cheap, where nothing has
+/// to change.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     // A text of no more bytes cannot have more characters.
     let fits = text.len() <= TEXT_CHARS || text.chars().nth(TEXT_CHARS).is_none();
-    if fits && !text.bytes().any(|byte| matches!(byte, b'\n' | b'\r' | b'\0')) {
+    if fits && !text.bytes().any(may_be_control) {
         return Cow::Borrowed(text);
     }
     let mut line = String::with_capacity(text.len().min(TEXT_CHARS * 4));
-    let mut left = TEXT_CHARS;
+    let (mut left, mut escaped) = (TEXT_CHARS, String::new());
     for character in text.chars() {
-        let escaped = match character {
-            '\n' => "\\n",
-            '\r' => "\\r",
-            '\0' => "\\0",
-            _ => "",
-        };
-        let width = escaped.len().max(1);
+        escaped.clear();
+        match character {
+            '\0' => escaped.push_str("\\0"),
+            '\t' => escaped.push('\t'),
+            control if control.is_control() => escaped.extend(control.escape_default()),
+            other => escaped.push(other),
+        }
+        let width = escaped.chars().count();
         if width > left {
             line.pop();
             line.push('…');
             break;
         }
         left -= width;
-        match escaped {
-            "" => line.push(character),
-            escaped => line.push_str(escaped),
-        }
+        line.push_str(&escaped);
     }
     Cow::Owned(line)
+}
+
+/// Whether a control character other than a tab may begin with this byte of UTF-8: those above ASCII,
+/// U+0080 to U+009F, share theirs with harmless ones.
+pub(crate) fn may_be_control(byte: u8) -> bool {
+    matches!(byte, 0..=8 | 10..=31 | 0x7f | 0xc2)
 }
 
 #[cfg(test)]
@@ -50,6 +56,13 @@ mod tests {
     #[test]
     fn line_breaks_become_two_characters() {
         assert_eq!(one_line("a\r\nb\0\n"), "a\\r\\nb\\0\\n");
+    }
+
+    #[test]
+    fn control_characters_are_shown_and_not_obeyed() {
+        assert_eq!(one_line("\u{1b}[2J\u{9b}m\u{7f}"), "\\u{1b}[2J\\u{9b}m\\u{7f}");
+        // A tab and characters that begin like a control character stay.
+        assert_eq!(one_line("a\tb 20 °C\u{7}"), "a\tb 20 °C\\u{7}");
     }
 
     #[test]

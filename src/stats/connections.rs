@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use crate::sample::{Code, Phases};
+use crate::sample::{Beats, Code, Phases};
 use crate::stats::Times;
 
 /// How many of something there are now, and how many there were at most; shared by all workers, so
@@ -50,6 +50,12 @@ pub struct ConnectionStats {
     pub lost_while_idle: BTreeMap<Code, u64>,
     /// Messages that full inboxes dropped.
     pub inbox_dropped: u64,
+    /// All bytes that were read, those of upgrades too, before TLS. Of connections that have ended.
+    pub received_bytes: u64,
+    /// All bytes that were sent; as with `received_bytes`.
+    pub sent_bytes: u64,
+    /// What heartbeats did. Of connections that have ended.
+    pub beats: Beats,
     /// Name lookups.
     pub dns: Times,
     /// TCP connects.
@@ -67,11 +73,26 @@ impl ConnectionStats {
         self.upgrade.record(phases.upgrade);
     }
 
+    /// Adds what passed over a connection, or in a failed attempt to open one.
+    pub fn add_traffic(&mut self, received_bytes: u64, sent_bytes: u64) {
+        self.received_bytes += received_bytes;
+        self.sent_bytes += sent_bytes;
+    }
+
+    /// Adds what a heartbeat did.
+    pub fn add_beats(&mut self, beats: &Beats) {
+        self.beats.pings += beats.pings;
+        self.beats.sent += beats.sent;
+        self.beats.answered += beats.answered;
+    }
+
     /// Adds all that another has seen.
     pub fn merge(&mut self, other: &Self) {
         self.opened += other.opened;
         self.refused += other.refused;
         self.inbox_dropped += other.inbox_dropped;
+        self.add_traffic(other.received_bytes, other.sent_bytes);
+        self.add_beats(&other.beats);
         for (code, count) in &other.close_codes {
             *self.close_codes.entry(*code).or_default() += count;
         }

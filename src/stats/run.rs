@@ -63,7 +63,14 @@ impl Stats {
                 *connections.lost_while_idle.entry(*cause).or_default() += 1;
             }
             Note::Opened { phases } => connections.open(phases),
-            Note::OpenFailed => connections.refused += 1,
+            Note::OpenFailed { received_bytes, sent_bytes } => {
+                connections.refused += 1;
+                connections.add_traffic(*received_bytes, *sent_bytes);
+            }
+            Note::ConnectionEnded { received_bytes, sent_bytes, beats } => {
+                connections.add_traffic(*received_bytes, *sent_bytes);
+                connections.add_beats(beats);
+            }
             Note::CloseReceived { code } => {
                 *connections.close_codes.entry(*code).or_default() += 1;
             }
@@ -71,7 +78,7 @@ impl Stats {
             Note::ThreadEndedEarly { thread, cause } => {
                 self.ended_early.entry(*cause).or_insert_with(|| (0, (*thread).to_owned())).0 += 1;
             }
-            Note::ConnectionEnded | Note::ThreadFinished | Note::Log { .. } => {}
+            Note::ThreadFinished | Note::Log { .. } => {}
         }
     }
 

@@ -50,7 +50,7 @@ impl Outbox {
 
     /// Appends a message in one frame.
     pub(super) fn message(&mut self, kind: MessageKind, payload: &[u8]) {
-        self.frame(opcode(kind), true, payload);
+        self.frame(kind.opcode(), true, payload);
         self.messages += 1;
     }
 
@@ -60,7 +60,7 @@ impl Outbox {
         let mut begin = 0;
         for index in 0..count {
             let end = length * (index + 1) / count;
-            let code = if index == 0 { opcode(message.kind) } else { Opcode::Continuation };
+            let code = if index == 0 { message.kind.opcode() } else { Opcode::Continuation };
             self.frame(code, index + 1 == count, &message.payload[begin..end]);
             begin = end;
         }
@@ -157,13 +157,6 @@ impl Outbox {
     #[cfg(test)]
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes[self.written..]
-    }
-}
-
-fn opcode(kind: MessageKind) -> Opcode {
-    match kind {
-        MessageKind::Text => Opcode::Text,
-        MessageKind::Binary => Opcode::Binary,
     }
 }
 

@@ -8,9 +8,8 @@ use tokio::time::timeout_at;
 
 use crate::clock;
 use crate::net::{DialError, Stream, Url, dial};
-use crate::ws::connection::KeepAll;
 use crate::ws::handshake::{Answer, UpgradeRequest};
-use crate::ws::{Connection, Limits};
+use crate::ws::{Connection, KeepAll, Limits};
 
 /// An accepted upgrade.
 #[derive(Debug)]
@@ -102,6 +101,7 @@ pub async fn connect(
     match outcome {
         Ok((length, done)) => {
             let mut connection = Connection::new(exchange.stream, limits);
+            connection.add_upgrade(sent_bytes, length as u64);
             connection.receive(&exchange.received[length..], done, &mut KeepAll);
             Ok(Connected {
                 connection,

@@ -18,8 +18,8 @@ use crate::net::Stream;
 use crate::ws::frame::{self, Role};
 use crate::ws::inbox::Full;
 use crate::ws::{
-    Assembler, CloseFrame, Decoder, Frame, Inbox, InboxBounds, Message, MessageKind, Opcode,
-    Violation,
+    Assembler, CloseFrame, Decoder, Frame, FrameRules, Inbox, Limits, Message, MessageKind,
+    Observer, Opcode, Reaction, Violation,
 };
 
 /// How much one pump reads at most before others get their turn, in bytes.
@@ -29,12 +29,17 @@ const READ_BUDGET: usize = 64 * 1024;
 /// RFC 6455 5.5.3 allows, so that a peer that never reads cannot fill our memory.
 const MAX_UNSENT_PONGS: usize = 4 * 1024;
 
+/// Answers to messages are queued while less than this many bytes wait for the kernel.
+const MAX_UNSENT_ANSWERS: usize = 64 * 1024;
 /// For so long a socket that was read empty counts as empty unasked. In a closed loop the next request
 /// follows sooner, and asking would cost it a system call.
 const STAYS_EMPTY: Duration = Duration::from_micros(10);
 
 /// What a peer is told when its messages overflow an inbox that must not overflow.
 const POLICY_VIOLATION: u16 = 1008;
+
+/// What a peer is told that does not answer pings, if it still listens.
+const UNEXPECTED_CONDITION: u16 = 1011;
 
 /// Why a connection is gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,39 +52,17 @@ pub enum Loss {
     Violation(Violation),
     /// The inbox was full and must not overflow.
     InboxFull,
+    /// A ping got no pong in time, and whoever sent it gave up.
+    PingTimeout,
 }
 
-/// Is asked what to do with what arrives.
-pub trait Observer {
-    /// Whether a sampler waits on this connection now; then a full inbox does not hold it back.
-    fn is_waiting(&self) -> bool;
-    /// Offers a message that has just arrived; gives it back if the inbox is to keep it.
-    fn message(&mut self, message: Message) -> Option<Message>;
-    /// Shows a pong or close frame whose last byte was read at `arrived`.
-    fn control(&mut self, frame: &Frame, arrived: Instant);
-}
-
-/// The observer while nothing waits on the connection: the inbox keeps everything.
-#[derive(Debug)]
-pub struct KeepAll;
-
-impl Observer for KeepAll {
-    fn is_waiting(&self) -> bool {
-        false
-    }
-    fn message(&mut self, message: Message) -> Option<Message> {
-        Some(message)
-    }
-    fn control(&mut self, _: &Frame, _: Instant) {}
-}
-
-/// Bounds of what a connection accepts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Payload bytes of one message.
-    pub max_message_size: u64,
-    /// Of what waits unread.
-    pub inbox: InboxBounds,
+/// Bytes that passed over a connection, before TLS: the upgrade, and all frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Traffic {
+    /// Read from the socket.
+    pub received: u64,
+    /// Handed to the kernel, or waiting for it.
+    pub sent: u64,
 }
 
 /// A client's end of a WebSocket connection.
@@ -97,8 +80,10 @@ pub struct Connection {
     /// The newest ping that found `unsent` full.
     late_ping: Option<Vec<u8>>,
     close_sent: bool,
-    /// Bytes read so far.
-    received: u64,
+    rules: FrameRules,
+    /// The peer's close frame and when it arrived.
+    peer_close: Option<Box<(Frame, Instant)>>,
+    traffic: Traffic,
     /// Whether the last pump left nothing in the socket, as far as the runtime knew.
     caught_up: bool,
     /// When the last read took all that was in the socket.
@@ -119,16 +104,20 @@ pub struct Remains {
 impl Connection {
     /// A connection over a stream whose upgrade was accepted.
     pub fn new(stream: Stream, limits: Limits) -> Self {
+        let assembler = Assembler::new(limits.max_message_size);
+        let rules = limits.frames;
         Self {
             stream: Some(stream),
             decoder: Decoder::new(Role::Client, limits.max_message_size),
-            assembler: Assembler::new(limits.max_message_size),
+            assembler: if rules.deliver_fragments { assembler.in_fragments() } else { assembler },
             inbox: Inbox::new(limits.inbox),
             unsent: Vec::new(),
             taken: 0,
             late_ping: None,
             close_sent: false,
-            received: 0,
+            rules,
+            peer_close: None,
+            traffic: Traffic::default(),
             caught_up: false,
             emptied: None,
             write_error: None,
@@ -174,9 +163,32 @@ impl Connection {
         }
     }
 
-    /// Bytes read since the upgrade.
-    pub fn received(&self) -> u64 {
-        self.received
+    /// Whether a close frame of ours was sent: nothing may follow it (RFC 6455 5.5.1).
+    pub fn is_closing(&self) -> bool {
+        self.close_sent
+    }
+
+    /// The peer's close frame and when its last byte was read, if one has come.
+    pub fn close_frame(&self) -> Option<(&Frame, Instant)> {
+        self.peer_close.as_deref().map(|(frame, arrived)| (frame, *arrived))
+    }
+
+    /// What has passed over it so far.
+    pub fn traffic(&self) -> Traffic {
+        self.traffic
+    }
+
+    /// Adds what passed before the first frame.
+    pub(crate) fn add_upgrade(&mut self, sent: u64, received: u64) {
+        self.traffic.sent += sent;
+        self.traffic.received += received;
+    }
+
+    /// Gives up on a peer that does not answer a ping.
+    pub fn fail_ping(&mut self) {
+        if self.loss.is_none() {
+            self.end(UNEXPECTED_CONDITION, Loss::PingTimeout);
+        }
     }
 
     /// The most that can be in the socket unread, in bytes.
@@ -197,6 +209,7 @@ impl Connection {
         self.close_sent |= opcode == Opcode::Close;
         scratch.clear();
         let length = frame::encode(scratch, opcode, true, payload, Some(frame::fresh_mask()));
+        self.traffic.sent += length as u64;
         let mut taken = 0;
         if let (Some(stream), true) = (&self.stream, self.unsent.is_empty()) {
             match stream.try_write(scratch) {
@@ -219,6 +232,7 @@ impl Connection {
         buffer: &mut [u8],
         observer: &mut dyn Observer,
     ) {
+        self.take_reactions(observer);
         self.poll_flush(context);
         self.caught_up = false;
         let mut budget = READ_BUDGET;
@@ -236,7 +250,6 @@ impl Connection {
                 Ok(0) => self.disconnect("the peer closed TCP without a close frame"),
                 Ok(length) => {
                     budget -= length;
-                    self.received += length as u64;
                     let now = clock::now();
                     self.emptied = (length < room).then_some(now);
                     self.receive(&buffer[..length], now, observer);
@@ -260,6 +273,7 @@ impl Connection {
 
     /// Takes bytes that were read at `now`.
     pub(crate) fn receive(&mut self, mut input: &[u8], now: Instant, observer: &mut dyn Observer) {
+        self.traffic.received += input.len() as u64;
         while self.loss.is_none() {
             match self.decoder.next(&mut input, now) {
                 Ok(None) => break,
@@ -288,38 +302,83 @@ impl Connection {
         observer: &mut dyn Observer,
     ) -> Result<(), Violation> {
         match frame.opcode {
-            Opcode::Ping => self.answer_ping(frame.payload),
-            Opcode::Pong => observer.control(&frame, now),
+            Opcode::Ping => {
+                if self.rules.answer_pings {
+                    self.answer_ping(&frame.payload);
+                }
+                self.deliver_control(frame, MessageKind::Ping, now, observer);
+            }
+            Opcode::Pong => {
+                if !observer.control(&frame, now) {
+                    self.deliver_control(frame, MessageKind::Pong, now, observer);
+                }
+            }
             Opcode::Close => {
                 let close = CloseFrame::parse(&frame.payload)?;
                 observer.control(&frame, now);
+                self.peer_close = Some(Box::new((frame, now)));
                 self.end(close.code, Loss::Closed(close));
             }
             Opcode::Text | Opcode::Binary | Opcode::Continuation => {
-                let Some(message) = self.assembler.push(frame, now)? else { return Ok(()) };
-                let Some(message) = observer.message(message) else { return Ok(()) };
-                if self.inbox.push(message) == Err(Full) {
-                    self.end(POLICY_VIOLATION, Loss::InboxFull);
+                if let Some(message) = self.assembler.push(frame, now)? {
+                    self.deliver(message, observer);
                 }
             }
         }
         Ok(())
     }
 
-    /// Queues the pong; the pump flushes it right after this read.
-    fn answer_ping(&mut self, payload: Vec<u8>) {
-        if self.close_sent {
-            return;
+    /// A ping or pong as a message, if they are to be seen.
+    fn deliver_control(
+        &mut self,
+        frame: Frame,
+        kind: MessageKind,
+        now: Instant,
+        observer: &mut dyn Observer,
+    ) {
+        if self.rules.deliver_pings {
+            let Frame { payload, wire_length, first_byte, .. } = frame;
+            self.deliver(Message::new(kind, payload, wire_length, first_byte, now), observer);
         }
+    }
+
+    fn deliver(&mut self, message: Message, observer: &mut dyn Observer) {
+        match observer.message(message) {
+            None => self.take_reactions(observer),
+            Some(message) => {
+                if self.inbox.push(message) == Err(Full) {
+                    self.end(POLICY_VIOLATION, Loss::InboxFull);
+                }
+            }
+        }
+    }
+
+    /// Queues what an observer answers to messages that it took.
+    fn take_reactions(&mut self, observer: &mut dyn Observer) {
+        while let Some(answer) = observer.take_reaction() {
+            match answer {
+                Reaction::Pong(_) if self.rules.answer_pings => {}
+                Reaction::Pong(payload) => self.answer_ping(&payload),
+                // We may not, or the peer does not read: what it asks for is not kept.
+                Reaction::Text(_)
+                    if self.close_sent || self.unsent.len() - self.taken >= MAX_UNSENT_ANSWERS => {}
+                Reaction::Text(text) => self.queue(Opcode::Text, text.as_bytes()),
+            }
+        }
+    }
+
+    /// Queues the pong; the pump flushes it right after this read.
+    fn answer_ping(&mut self, payload: &[u8]) {
         if self.unsent.len() - self.taken < MAX_UNSENT_PONGS {
-            self.queue(Opcode::Pong, &payload);
+            self.queue(Opcode::Pong, payload);
         } else {
-            self.late_ping = Some(payload);
+            self.late_ping = Some(payload.to_vec());
         }
     }
 
     fn queue(&mut self, opcode: Opcode, payload: &[u8]) {
-        frame::encode(&mut self.unsent, opcode, true, payload, Some(frame::fresh_mask()));
+        let mask = Some(frame::fresh_mask());
+        self.traffic.sent += frame::encode(&mut self.unsent, opcode, true, payload, mask) as u64;
     }
 
     fn fail(&mut self, violation: Violation) {
@@ -389,38 +448,5 @@ impl Connection {
     }
 }
 
-impl MessageKind {
-    /// The opcode of a message's first frame.
-    pub fn opcode(self) -> Opcode {
-        match self {
-            Self::Text => Opcode::Text,
-            Self::Binary => Opcode::Binary,
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ws::Overflow;
-
-    #[test]
-    fn what_the_kernel_takes_leaves_the_memory_though_it_never_takes_all() {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let _context = runtime.enter();
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let stream = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        stream.set_nonblocking(true).unwrap();
-        let inbox = InboxBounds { messages: 1, bytes: 1, overflow: Overflow::Wait };
-        let limits = Limits { max_message_size: 1, inbox };
-        let mut connection = Connection::new(Stream::from_std(stream).unwrap(), limits);
-        for number in 0..1_000_u16 {
-            let bytes: Vec<u8> = (0..100).map(|_| number.to_be_bytes()[1]).collect();
-            connection.unsent.extend(bytes);
-            connection.take_unsent(if number == 0 { 40 } else { 100 });
-            assert!(connection.unsent.len() < 300, "{}", connection.unsent.len());
-            let rest = &connection.unsent[connection.taken..];
-            assert_eq!(rest, [number.to_be_bytes()[1]; 60], "the newest 60 bytes are left");
-        }
-    }
-}
+mod tests;

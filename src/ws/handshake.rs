@@ -112,7 +112,8 @@ impl UpgradeRequest {
         if !has_token("Connection", "Upgrade") {
             return Some("the answer has no `Connection: Upgrade`".to_owned());
         }
-        match values(response, "Sec-WebSocket-Accept").next() {
+        let mut accepts = values(response, "Sec-WebSocket-Accept");
+        match accepts.next() {
             None => return Some("the answer has no `Sec-WebSocket-Accept`".to_owned()),
             Some(accept) if accept.trim() != self.accept => {
                 return Some(format!(
@@ -120,6 +121,10 @@ impl UpgradeRequest {
                     accept.trim(),
                     self.accept
                 ));
+            }
+            Some(_) if accepts.next().is_some() => {
+                let what = "the answer has `Sec-WebSocket-Accept` twice (RFC 6455 11.3.3)";
+                return Some(what.to_owned());
             }
             Some(_) => {}
         }
@@ -221,6 +226,7 @@ mod tests {
             good.replace("keep-alive, Upgrade", "close"),
             good.replace(&request.accept, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="),
             good.replace("Sec-WebSocket-Accept", "X"),
+            accepted(&request, "Sec-WebSocket-Accept: x\r\n"),
             accepted(&request, "Sec-WebSocket-Extensions: permessage-deflate\r\n"),
             accepted(&request, "Sec-WebSocket-Protocol: chat\r\n"),
             format!("HTTP/1.1 101 A\r\n{}", "x: y\r\n".repeat(20_000)),

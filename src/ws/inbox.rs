@@ -4,6 +4,9 @@ use std::collections::VecDeque;
 
 use crate::ws::Message;
 
+/// Room for so many messages is kept also while none waits.
+const FEW: usize = 8;
+
 /// Bounds of an [`Inbox`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InboxBounds {
@@ -84,7 +87,7 @@ impl Inbox {
 
     /// Drops everything.
     pub fn clear(&mut self) {
-        self.entries.clear();
+        self.entries = VecDeque::new();
         self.bytes = 0;
     }
 
@@ -95,15 +98,24 @@ impl Inbox {
 
     /// Decides what becomes of the messages, oldest first, each looked at once; gives the first that
     /// is taken, and leaves those behind it alone.
-    pub fn sift(&mut self, mut fate: impl FnMut(&Message) -> Fate) -> Option<Message> {
-        let mut at = 0;
-        while let Some(entry) = self.entries.get(at) {
+    pub fn sift(&mut self, fate: impl FnMut(&Message) -> Fate) -> Option<Message> {
+        self.sift_from(&mut 0, fate)
+    }
+
+    /// [`Self::sift`] for one after the other: `at`, from 0, counts the kept messages before those that
+    /// were not looked at yet.
+    pub fn sift_from(
+        &mut self,
+        at: &mut usize,
+        mut fate: impl FnMut(&Message) -> Fate,
+    ) -> Option<Message> {
+        while let Some(entry) = self.entries.get(*at) {
             let fate = fate(&entry.message);
             if fate == Fate::Keep {
-                at += 1;
+                *at += 1;
                 continue;
             }
-            let message = self.remove(at)?;
+            let message = self.remove(*at)?;
             if fate == Fate::Take {
                 return Some(message);
             }
@@ -117,11 +129,12 @@ impl Inbox {
     }
 
     /// How many messages are too early for a request that is sent now and were not counted before.
+    /// Pings and pongs could be nobody's reply.
     pub fn count_early(&mut self) -> u32 {
         let mut count = 0;
         for entry in self.entries.iter_mut().rev().take_while(|entry| !entry.counted_early) {
             entry.counted_early = true;
-            count += 1;
+            count += u32::from(entry.message.kind.is_data());
         }
         count
     }
@@ -134,6 +147,10 @@ impl Inbox {
     fn remove(&mut self, at: usize) -> Option<Message> {
         let Entry { message, .. } = self.entries.remove(at)?;
         self.bytes -= message.payload.len() as u64;
+        // An idle connection does not pay for a burst it once had.
+        if self.entries.is_empty() && self.entries.capacity() > FEW {
+            self.entries = VecDeque::new();
+        }
         Some(message)
     }
 
@@ -205,11 +222,24 @@ mod tests {
     }
 
     #[test]
+    fn a_burst_leaves_no_memory_behind() {
+        let mut inbox = inbox(1_000, 10_000, Overflow::DropOldest);
+        for _ in 0..1_000 {
+            inbox.push(message("a")).unwrap();
+        }
+        while inbox.pop().is_some() {}
+        assert!(inbox.entries.capacity() <= FEW, "{}", inbox.entries.capacity());
+    }
+
+    #[test]
     fn a_message_is_early_once() {
         let mut inbox = inbox(9, 100, Overflow::DropOldest);
         inbox.push(message("a")).unwrap();
         assert_eq!((inbox.count_early(), inbox.count_early()), (1, 0));
         inbox.push(message("b")).unwrap();
         assert_eq!(inbox.count_early(), 1);
+        let now = clock::now();
+        inbox.push(Message::new(MessageKind::Ping, Vec::new(), 2, now, now)).unwrap();
+        assert_eq!(inbox.count_early(), 0, "a ping is no reply");
     }
 }

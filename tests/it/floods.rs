@@ -150,6 +150,34 @@ fn an_inbox_that_waits_loses_nothing_when_the_peer_vanishes_meanwhile() {
 }
 
 #[test]
+fn what_comes_while_an_older_frame_keeps_the_request_waiting_is_not_its_reply() {
+    let peer = Peer::spawn(|client| {
+        client.accept();
+        // The frame before times out; the request waits behind it, and the wait is nobody's.
+        idle(Duration::from_millis(700));
+        client.send_text("early");
+        idle(Duration::from_millis(100));
+        assert_eq!(client.expect_text().len(), 15_000_000);
+        assert_eq!(client.expect_text(), "ask");
+        idle(Duration::from_millis(50));
+        client.send_text("the reply");
+        client.echo();
+    });
+    let steps = "
+- open
+- single_write: {send: '${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}', write_timeout: 100ms}
+- request_response: {send: ask, assert: {equals: the reply}}
+- single_read: {assert: {equals: early}}
+- close";
+    let variables = "variables: {m: '${__RandomString(1000000, x)}'}\nthread_groups:";
+    let (finished, _) = run_against(peer, &plan("", steps).replace("thread_groups:", variables));
+    let row = finished.row("request_response");
+    assert!(row.success, "{row:?}");
+    assert!(row.elapsed >= 50, "{row:?}");
+    assert!(finished.row("single_read").success, "{finished:#?}");
+}
+
+#[test]
 fn a_connection_that_holds_a_flood_back_is_closed_without_delay() {
     // Twelve connections one after the other, each full when the next `open` closes it.
     let steps = "- loop:\n    times: 12\n    steps:\n      \

@@ -362,3 +362,31 @@ fn a_pong_that_was_sent_before_its_ping_is_not_its_pong() {
     let row = finished.row("ping_pong");
     assert!(row.elapsed >= 150, "{row:?}");
 }
+
+#[test]
+fn words_of_a_server_do_nothing_to_a_terminal_or_to_the_lines_of_a_file() {
+    // Clear the screen, a bell, a C1 control sequence, a backspace, a line break, DEL.
+    let evil = "\u{1b}[2J\u{7}\u{9b}31mred\u{8}\r\nrow\u{7f}";
+    let replies = [
+        frame(CLOSE, &close_payload(1_011, evil)),
+        frame(TEXT, evil.as_bytes()),
+        // Nothing in it that CSV would mind.
+        frame(CLOSE, &close_payload(1_011, "\u{1b}[2J row")),
+    ];
+    for reply in replies {
+        let steps = "- open\n- request_response: {send: hello, assert: {equals: fine}}";
+        let (finished, _) = run(steps, move |client| {
+            client.accept();
+            client.expect_text();
+            client.send(&reply);
+            client.echo();
+        });
+        finished.expect_exit(1);
+        let row = finished.row("request_response");
+        assert!(row.failure.contains("\\u{1b}[2J") && row.failure.contains("row"), "{row:?}");
+        for text in [&row.failure, &row.message, &finished.stderr] {
+            let harmful = text.chars().find(|c| c.is_control() && *c != '\n');
+            assert_eq!(harmful, None, "{text:?}");
+        }
+    }
+}

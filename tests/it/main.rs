@@ -2,11 +2,14 @@
 
 mod attribution;
 mod bad_peers;
+mod chaos;
 mod check;
 mod codec;
 mod controllers;
 mod extract;
 mod floods;
+mod frames;
+mod heartbeat;
 mod hostile;
 mod include;
 mod jmeter;

@@ -105,3 +105,16 @@ fn the_end_of_the_run_cuts_a_read_without_a_row() {
     assert_eq!(finished.rows.len(), 1, "{:?}", finished.rows);
     assert_eq!(finished.summary["labels"]["read"]["cut"], 1);
 }
+
+#[test]
+fn messages_that_wait_are_passed_over_once_each() {
+    let steps = "
+    - pause: 300ms
+    - read: { name: ticks, count: 4, for: 100ms, reply: [{ starts_with: tick }], unmatched: keep }
+";
+    let failure = &run(TICKS, false, steps).row("ticks").failure.clone();
+    assert_eq!(
+        failure,
+        "3 of 4 messages came within `for`; 2 messages were passed over, the last: /done/"
+    );
+}

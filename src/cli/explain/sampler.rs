@@ -6,8 +6,9 @@ use crate::cli::explain::Page;
 use crate::cli::explain::value::{HIDDEN, Shown, named};
 use crate::net::{Url, shown};
 use crate::program::{
-    Close, Correlate, JsonPart, Matching, OnError, Open, Payload, PingPong, Read, Reply, Sampler,
-    SamplerKind, SentAt, SingleRead, Template,
+    Close, Correlate, Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend, JsonPart, Matching,
+    OnError, Open, Payload, PingPong, Pings, Read, Reply, Sampler, SamplerKind, SentAt, Setting,
+    SingleRead, Template,
 };
 
 /// Bytes of a binary payload that are shown.
@@ -83,6 +84,32 @@ fn open(page: &mut Page, open: &Open) {
     let inbox = &open.inbox;
     let (messages, bytes) = (inbox.messages.shown(), inbox.bytes.shown());
     page.entry("inbox", &format!("{messages} messages, {bytes}, {}", inbox.when_full.shown()));
+    page.entry("pings", &pings(open));
+    page.entry("fragments", &open.fragments.shown());
+    heartbeat(page, &open.heartbeat);
+}
+
+fn heartbeat(page: &mut Page, heartbeat: &Heartbeat) {
+    if let Some(HeartbeatPing { every, fail_after }) = &heartbeat.ping {
+        let text = format!("ping every {}, lost after {}", every.shown(), fail_after.shown());
+        page.entry("heartbeat", &text);
+    }
+    for HeartbeatSend { every, text } in &heartbeat.send {
+        page.entry("heartbeat", &format!("every {} send {}", every.shown(), text.source));
+    }
+    for HeartbeatAnswer { source, send, .. } in &heartbeat.answer {
+        page.entry("heartbeat", &format!("answer {source} with {}", send.source));
+    }
+}
+
+fn pings(open: &Open) -> String {
+    let pings = open.pings.shown();
+    match (&open.pings, &open.answer_pings) {
+        (Setting::Fixed(Pings::Answer | Pings::Ignore), _) => pings,
+        (_, Setting::Fixed(true)) => format!("{pings}, answered"),
+        (_, Setting::Fixed(false)) => format!("{pings}, not answered"),
+        (_, answered) => format!("{pings}, answered: {}", answered.shown()),
+    }
 }
 
 fn payload(page: &mut Page, payload: &Payload) {

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use crate::net::is_secret;
 use crate::program::{
-    ByteSize, Expect, LateReplies, PingKind, Setting, TimeUnit, Times, Unmatched, WhenFull,
+    ByteSize, Expect, Fragments, LateReplies, PingKind, Pings, Setting, TimeUnit, Times, Unmatched,
+    WhenFull,
 };
 
 /// What stands in place of a secret.
@@ -83,6 +84,18 @@ shown! {
         Expect::Text => "text",
         Expect::Binary => "binary",
         Expect::Any => "any",
+        Expect::Close => "close",
+        Expect::Ping => "ping",
+        Expect::Pong => "pong",
+    };
+    Pings: |pings| match pings {
+        Pings::Answer => "answer",
+        Pings::Ignore => "ignore",
+        Pings::Deliver => "deliver",
+    };
+    Fragments: |fragments| match fragments {
+        Fragments::Join => "join",
+        Fragments::Deliver => "deliver",
     };
     PingKind: |kind| match kind {
         PingKind::PingPong => "ping_pong",

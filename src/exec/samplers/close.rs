@@ -122,10 +122,11 @@ impl Observer for AwaitClose {
         None
     }
 
-    fn control(&mut self, frame: &Frame, arrived: Instant) {
+    fn control(&mut self, frame: &Frame, arrived: Instant) -> bool {
         if frame.opcode == Opcode::Close {
             self.came = Some(Came::of(frame, arrived));
         }
+        true
     }
 }
 

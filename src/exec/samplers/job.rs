@@ -167,23 +167,40 @@ impl<'a, 'p> Job<'a, 'p> {
         })
     }
 
-    /// Reads what is in the socket already, so that it cannot pass for an answer to what is sent
-    /// next. A peer that sends without end is followed only as far as the socket can have held.
-    pub(crate) async fn catch_up(&mut self, at_most: Duration) {
+    /// Gets out of the way what could pass for an answer to what is sent next: what is in the socket
+    /// already, and what comes while an older frame still waits for the kernel. A peer that sends
+    /// without end is followed only as far as the socket can have held. Fails where the older frame
+    /// does not go in time, or the connection is lost; then nothing is to be sent.
+    pub(crate) async fn catch_up(&mut self, at_most: Duration) -> Result<(), Box<Outcome>> {
         let now = clock::now();
-        let Some(connection) = &mut self.slot().connection else { return };
-        if connection.is_caught_up(now) {
-            return;
+        let Some(connection) = &mut self.slot().connection else { return Ok(()) };
+        if connection.is_flushed() && connection.is_caught_up(now) {
+            return Ok(());
         }
-        let enough = connection.received() + connection.receive_buffer() as u64;
         let deadline = now + at_most;
+        let mut flushed = self.flush(&mut ReadOn, deadline).await;
+        if flushed.is_ok() {
+            self.read_up(deadline).await;
+            flushed = self.flush(&mut ReadOn, deadline).await;
+        }
+        flushed.map_err(|failure| {
+            let outcome = Outcome { url: self.slot().url.clone(), ..Outcome::begun(now) };
+            self.slot().waits_no_more();
+            Box::new(outcome.failed(failure, clock::now()))
+        })
+    }
+
+    async fn read_up(&mut self, deadline: Instant) {
+        let Some(connection) = &self.slot().connection else { return };
+        let enough = connection.traffic().received + connection.receive_buffer() as u64;
         let is_enough = |slot: &mut Slot<'_>, _: &mut ReadOn| {
-            let caught_up =
-                |one: &mut Connection| one.received() >= enough || one.is_caught_up(clock::now());
+            let caught_up = |one: &mut Connection| {
+                one.traffic().received >= enough || one.is_caught_up(clock::now())
+            };
             !slot.is_open() || slot.connection.as_deref_mut().is_some_and(caught_up)
         };
         let id = self.id;
-        // However it ended, sending is what comes next, and tells.
+        // A peer that sends faster than this reads is not waited for beyond the deadline.
         self.connections.wait(id, &mut ReadOn, deadline, AtEnd::Finish, is_enough).await;
     }
 

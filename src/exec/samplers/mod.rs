@@ -19,6 +19,7 @@ use crate::program::{Sampler, SamplerKind};
 
 pub(crate) use close::close_all;
 use job::Job;
+pub(crate) use job::nonzero;
 
 /// Executes a sampler once.
 pub(crate) async fn run<'p>(

@@ -6,18 +6,25 @@ use std::time::Duration;
 
 use crate::clock;
 use crate::exec::connections::{Connections, SlotId};
-use crate::exec::evaluate::bad_value;
+use crate::exec::evaluate::{Scope, bad_value};
+use crate::exec::heartbeat::Heartbeat;
 use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::samplers::close::close_one;
 use crate::exec::samplers::job::{Job, interrupted, nonzero};
 use crate::net::{self, DialError, Url};
-use crate::program::{self, WhenFull, is_secret_header};
+use crate::program::{self, Fragments, Pings, WhenFull, is_secret_header};
 use crate::sample::{Code, Note, Phases};
-use crate::ws::{ConnectError, ConnectFailure, InboxBounds, Limits, Overflow, connect};
+use crate::ws::{ConnectError, ConnectFailure, FrameRules, InboxBounds, Limits, Overflow, connect};
 
-pub(crate) async fn run(job: &mut Job<'_, '_>, spec: &program::Open) -> Result<Execution, Failure> {
-    let attempt = match evaluate(job, spec) {
-        Ok(attempt) => attempt,
+pub(crate) async fn run<'p>(
+    job: &mut Job<'_, 'p>,
+    spec: &'p program::Open,
+) -> Result<Execution, Failure> {
+    let prepared = evaluate(job, spec).and_then(|attempt| {
+        Ok((attempt, Heartbeat::evaluate(job.scope, &spec.heartbeat, clock::now())?))
+    });
+    let (attempt, heartbeat) = match prepared {
+        Ok(prepared) => prepared,
         Err(failure) => {
             give_up(job.connections, job.id, failure.clone()).await;
             return Err(failure);
@@ -50,7 +57,7 @@ pub(crate) async fn run(job: &mut Job<'_, '_>, spec: &program::Open) -> Result<E
             outcome.bytes = connected.bytes;
             outcome.sent_bytes = connected.sent_bytes;
             outcome.head = Some(connected.head);
-            job.connections.opened(job.id, connected.connection, shown);
+            job.connections.opened(job.id, connected.connection, shown, heartbeat);
             return Ok(Execution::Row(outcome));
         }
         Some(Err(failure)) => {
@@ -60,7 +67,8 @@ pub(crate) async fn run(job: &mut Job<'_, '_>, spec: &program::Open) -> Result<E
         }
         None => interrupted(),
     };
-    job.note(&Note::OpenFailed);
+    let (received_bytes, sent_bytes) = (outcome.bytes, outcome.sent_bytes);
+    job.note(&Note::OpenFailed { received_bytes, sent_bytes });
     job.connections.open_failed(job.id, Some(shown), failure.clone());
     let end = clock::now();
     outcome.connect = end - outcome.start;
@@ -109,7 +117,21 @@ fn evaluate(job: &mut Job<'_, '_>, spec: &program::Open) -> Result<Attempt, Fail
         },
     };
     let max_message_size = scope.value(&spec.max_message_size)?.0;
-    Ok(Attempt { url, headers, timeout, limits: Limits { max_message_size, inbox } })
+    let limits = Limits { max_message_size, inbox, frames: frame_rules(scope, spec)? };
+    Ok(Attempt { url, headers, timeout, limits })
+}
+
+fn frame_rules(scope: &mut Scope, spec: &program::Open) -> Result<FrameRules, Failure> {
+    let pings = scope.value(&spec.pings)?;
+    Ok(FrameRules {
+        answer_pings: match pings {
+            Pings::Answer => true,
+            Pings::Ignore => false,
+            Pings::Deliver => scope.value(&spec.answer_pings)?,
+        },
+        deliver_pings: pings == Pings::Deliver,
+        deliver_fragments: scope.value(&spec.fragments)? == Fragments::Deliver,
+    })
 }
 
 /// What the operating system said; where it means this machine and not the server, that too.

@@ -40,7 +40,9 @@ pub(crate) async fn run(
     if job.slot().unanswered_pings.contains(payload.as_bytes()) {
         return Ok(Execution::Skipped(Code::OutOfSync));
     }
-    job.catch_up(write_timeout).await;
+    if let Err(outcome) = job.catch_up(write_timeout).await {
+        return Ok(Execution::Row(*outcome));
+    }
     let mut outcome = job.outcome();
     job.exchange(&mut outcome);
     let mut pong = AwaitPong { payload: payload.as_bytes(), since: outcome.start, came: None };
@@ -92,10 +94,12 @@ impl Observer for AwaitPong<'_> {
         Some(message)
     }
 
-    fn control(&mut self, frame: &Frame, arrived: Instant) {
+    fn control(&mut self, frame: &Frame, arrived: Instant) -> bool {
         let fits = frame.opcode == Opcode::Pong && frame.payload == self.payload;
-        if self.came.is_none() && fits && frame.first_byte >= self.since {
+        let awaited = self.came.is_none() && fits && frame.first_byte >= self.since;
+        if awaited {
             self.came = Some(Came::of(frame, arrived));
         }
+        awaited
     }
 }

@@ -13,7 +13,7 @@ use crate::exec::wait::{AtEnd, Ended};
 use crate::exec::worker::Worker;
 use crate::program::{self, Expect};
 use crate::sample::{Code, Note};
-use crate::ws::{Fate, Frame, Message, Observer};
+use crate::ws::{Fate, Frame, Message, Observer, Reaction};
 
 pub(crate) async fn run<'p>(
     job: &mut Job<'_, 'p>,
@@ -98,10 +98,10 @@ fn evaluate<'p>(job: &mut Job<'_, 'p>, spec: &'p program::Read) -> Result<Collec
 fn take_waiting(job: &mut Job<'_, '_>, collect: &mut Collect<'_>, outcome: &mut Outcome) {
     collect.outcome.start = outcome.start;
     let Some(connection) = &mut job.slot().connection else { return };
+    let mut at = 0;
     while !collect.is_done() {
-        let Some(message) = connection.inbox().sift(|message| collect.take.fate(message)) else {
-            return;
-        };
+        let fate = |message: &Message| collect.take.fate(message);
+        let Some(message) = connection.inbox().sift_from(&mut at, fate) else { return };
         collect.add(message);
     }
 }
@@ -196,5 +196,11 @@ impl Observer for Collect<'_> {
         }
     }
 
-    fn control(&mut self, _: &Frame, _: Instant) {}
+    fn control(&mut self, _: &Frame, _: Instant) -> bool {
+        false
+    }
+
+    fn take_reaction(&mut self) -> Option<Reaction> {
+        self.take.take_reaction()
+    }
 }

@@ -11,8 +11,8 @@ use crate::exec::outcome::{Execution, Failure};
 use crate::exec::samplers::job::Job;
 use crate::exec::samplers::payload;
 use crate::exec::samplers::take::{self, Take};
-use crate::exec::wait::AtEnd;
-use crate::program::{self, LateReplies, Unmatched};
+use crate::exec::wait::{AtEnd, Ended};
+use crate::program::{self, Expect, LateReplies, Unmatched};
 use crate::sample::{Code, Note};
 
 pub(crate) async fn run<'p>(
@@ -31,11 +31,15 @@ pub(crate) async fn run<'p>(
     if !job.awaits(matcher.as_ref(), late_replies) {
         return Ok(Execution::Skipped(Code::OutOfSync));
     }
-    job.catch_up(write_timeout).await;
+    if let Err(outcome) = job.catch_up(write_timeout).await {
+        return Ok(Execution::Row(*outcome));
+    }
     let mut outcome = job.outcome();
     job.exchange(&mut outcome);
-    sort_out_early(job, &mut filters, unmatched);
+    let is_of_use = spec.matching.others_read || unmatched == Unmatched::Keep;
+    sort_out_early(job, &mut filters, is_of_use);
     let mut reply = Take::new(Some(outcome.start), filters, matcher, unmatched);
+    reply.for_close = expect == Expect::Close;
     let sent = job.send(&mut outcome, kind.opcode(), &bytes, &mut reply, write_timeout).await;
     if let Err(failure) = sent {
         reply.finish(job, &mut outcome);
@@ -54,6 +58,9 @@ pub(crate) async fn run<'p>(
         take::receive(&mut outcome, message, expect, Some(kind));
         return Ok(Execution::Row(outcome));
     }
+    if reply.for_close && ended == Ended::Done {
+        return Ok(Execution::Row(take::lost(job, outcome, expect)));
+    }
     let failure = job.no_answer(ended, "no reply came within `read_timeout`", &reply.passed_over());
     remember(job, reply.matcher, outcome.start, late_replies);
     Ok(Execution::Row(outcome.failed(failure, clock::now())))
@@ -61,13 +68,13 @@ pub(crate) async fn run<'p>(
 
 /// Messages that are already there cannot be replies; what no filter discards stays for reading
 /// samplers, if there are any.
-fn sort_out_early(job: &mut Job<'_, '_>, filters: &mut Filters<'_>, unmatched: Unmatched) {
+fn sort_out_early(job: &mut Job<'_, '_>, filters: &mut Filters<'_>, is_of_use: bool) {
     let label = job.label;
     let Some(connection) = &mut job.slot().connection else { return };
     filters.sweep(connection);
     let count = connection.inbox().count_early();
     if count > 0 {
-        if unmatched == Unmatched::Drop {
+        if !is_of_use {
             connection.inbox().clear();
         }
         job.note(&Note::Early { label, count });

@@ -6,7 +6,7 @@ use crate::exec::samplers::job::{Job, interrupted};
 use crate::exec::samplers::push_delay::Age;
 use crate::exec::samplers::take::{self, Take};
 use crate::exec::wait::{AtEnd, Ended};
-use crate::program;
+use crate::program::{self, Expect};
 use crate::sample::Code;
 use crate::ws::Message;
 
@@ -20,12 +20,18 @@ pub(crate) async fn run<'p>(
     let age = spec.push_delay.as_ref().map(|spec| Age::evaluate(job, spec)).transpose()?;
     let filters = job.filters()?;
     let matcher = job.matcher(spec.matching.reply.as_ref(), &[])?;
-    if !job.awaits(matcher.as_ref(), late_replies) {
+    // A close is nobody's late reply.
+    if expect != Expect::Close && !job.awaits(matcher.as_ref(), late_replies) {
         return Ok(Execution::Skipped(Code::OutOfSync));
     }
     let mut next = Take::new(None, filters, matcher, unmatched);
+    next.for_close = expect == Expect::Close;
     let mut outcome = job.outcome();
     next.taken = waiting_message(job, &mut next);
+    if expect == Expect::Close && job.slot().is_lost_unmet() {
+        next.finish(job, &mut outcome);
+        return Ok(Execution::Row(take::lost(job, outcome, expect)));
+    }
     if next.taken.is_none()
         && let Some(refusal) = job.refusal()
     {
@@ -52,10 +58,7 @@ pub(crate) async fn run<'p>(
         Ended::TimedOut => {
             Execution::Row(nothing_came(job, outcome, optional, &next.passed_over()))
         }
-        Ended::Done => {
-            let failure = job.slot().meet_loss();
-            Execution::Row(outcome.failed(failure, clock::now()))
-        }
+        Ended::Done => Execution::Row(take::lost(job, outcome, expect)),
         Ended::Interrupted => Execution::Row(outcome.failed(interrupted(), clock::now())),
     })
 }

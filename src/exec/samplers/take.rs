@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::time::Instant;
 
+use crate::clock;
 use crate::exec::filter::Filters;
 use crate::exec::judge::shown;
 use crate::exec::matcher::Matcher;
@@ -10,7 +11,7 @@ use crate::exec::outcome::{Failure, Outcome};
 use crate::exec::samplers::job::Job;
 use crate::program::{Expect, Unmatched};
 use crate::sample::{Code, DataType, Note};
-use crate::ws::{Fate, Frame, Message, MessageKind, Observer};
+use crate::ws::{Connection, Fate, Frame, Loss, Message, MessageKind, Observer, Reaction};
 
 /// So many characters of the last message that was passed over are shown.
 const SHOWN: usize = 100;
@@ -23,6 +24,8 @@ pub(crate) struct Take<'p> {
     pub(crate) filters: Filters<'p>,
     pub(crate) matcher: Option<Rc<Matcher<'p>>>,
     unmatched: Unmatched,
+    /// Whether only the peer's close will do, and all messages are passed over.
+    pub(crate) for_close: bool,
     passed: Option<Box<PassedOver>>,
     pub(crate) taken: Option<Message>,
 }
@@ -44,7 +47,7 @@ impl<'p> Take<'p> {
         matcher: Option<Rc<Matcher<'p>>>,
         unmatched: Unmatched,
     ) -> Self {
-        Self { since, filters, matcher, unmatched, passed: None, taken: None }
+        Self { since, filters, matcher, unmatched, for_close: false, passed: None, taken: None }
     }
 
     /// What becomes of a message that has not been looked at before.
@@ -55,8 +58,8 @@ impl<'p> Take<'p> {
         if self.since.is_some_and(|since| message.first_byte < since) {
             return Fate::Keep;
         }
-        let Some(matcher) = &self.matcher else { return Fate::Take };
-        if matcher.fits(message) {
+        let fits = self.matcher.as_ref().is_none_or(|matcher| matcher.fits(message));
+        if fits && !self.for_close {
             return Fate::Take;
         }
         let passed = self.passed.get_or_insert_default();
@@ -121,7 +124,13 @@ impl Observer for Take<'_> {
         }
     }
 
-    fn control(&mut self, _: &Frame, _: Instant) {}
+    fn control(&mut self, _: &Frame, _: Instant) -> bool {
+        false
+    }
+
+    fn take_reaction(&mut self) -> Option<Reaction> {
+        self.filters.take_pong()
+    }
 }
 
 /// The observer of samplers at work that wait for no message: all go to the inbox, and a full one
@@ -138,7 +147,9 @@ impl Observer for ReadOn {
         Some(message)
     }
 
-    fn control(&mut self, _: &Frame, _: Instant) {}
+    fn control(&mut self, _: &Frame, _: Instant) -> bool {
+        false
+    }
 }
 
 /// An awaited control frame that came.
@@ -154,9 +165,9 @@ impl Came {
         Self { first_byte: frame.first_byte, arrived, wire_length: frame.wire_length }
     }
 
-    /// Puts its times and bytes into the outcome.
+    /// Puts its times and bytes into the outcome. It may have come before the sampler began.
     pub(crate) fn fill(&self, outcome: &mut Outcome) {
-        outcome.end = self.arrived;
+        outcome.end = self.arrived.max(outcome.start);
         outcome.first_byte = Some(self.first_byte);
         outcome.bytes += self.wire_length;
     }
@@ -174,27 +185,54 @@ pub(crate) fn receive(
     outcome.bytes += message.wire_length;
     outcome.data_type = match message.kind {
         MessageKind::Text => DataType::Text,
-        MessageKind::Binary => DataType::Binary,
+        MessageKind::Binary | MessageKind::Ping | MessageKind::Pong => DataType::Binary,
     };
+    let kind = message.kind;
     let wanted = match expect {
         Expect::Same => sent,
         Expect::Text => Some(MessageKind::Text),
         Expect::Binary => Some(MessageKind::Binary),
-        Expect::Any => None,
+        Expect::Ping => Some(MessageKind::Ping),
+        Expect::Pong => Some(MessageKind::Pong),
+        Expect::Any | Expect::Close => None,
     };
-    let mismatch = wanted.filter(|wanted| *wanted != message.kind);
-    let kind = message.kind;
+    let fits = wanted.map_or_else(|| kind.is_data(), |wanted| wanted == kind);
     outcome.message = Some(message);
-    let Some(wanted) = mismatch else { return };
+    if fits {
+        return;
+    }
     let name = |kind| match kind {
         MessageKind::Text => "text",
         MessageKind::Binary => "binary",
+        MessageKind::Ping => "a ping",
+        MessageKind::Pong => "a pong",
     };
-    let text = format!(
-        "the message is {}, and `expect: {}` wants {}",
-        name(kind),
-        if expect == Expect::Same { "same" } else { name(wanted) },
-        name(wanted)
-    );
+    let word = match expect {
+        Expect::Same => "same",
+        Expect::Text => "text",
+        Expect::Binary => "binary",
+        Expect::Ping => "ping",
+        Expect::Pong => "pong",
+        Expect::Any | Expect::Close => "any",
+    };
+    let wanted = wanted.map_or("text or binary", name);
+    let text = format!("the message is {}, and `expect: {word}` wants {wanted}", name(kind));
     outcome.fail(Failure::plain(Code::UnexpectedType, &text));
+}
+
+/// The outcome of a sampler that waited on a connection which is lost: the peer's close is a success
+/// where it was expected, and any other loss fails it. Either way the loss is met.
+pub(crate) fn lost(job: &mut Job<'_, '_>, mut outcome: Outcome, expect: Expect) -> Outcome {
+    let failure = job.slot().meet_loss();
+    let connection = job.slot().connection.as_deref();
+    let close = connection.filter(|one| matches!(one.loss(), Some(Loss::Closed(_))));
+    match close.and_then(Connection::close_frame) {
+        Some((frame, arrived)) if expect == Expect::Close => {
+            Came::of(frame, arrived).fill(&mut outcome);
+            outcome.code = failure.code;
+            outcome.data_type = DataType::Text;
+            outcome
+        }
+        _ => outcome.failed(failure, clock::now()),
+    }
 }

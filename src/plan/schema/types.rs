@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::plan::controller::Values;
+use crate::plan::heartbeat::HeartbeatPing;
 use crate::plan::json::Json;
 use crate::plan::setting::{Entries, Kind, List, Removable, Setting, Text, TextOr};
 
@@ -41,6 +42,24 @@ impl<K: Kind> JsonSchema for Removable<Setting<K>> {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", MARK: K::NAME, NULLABLE: true })
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Removable<List<T>> {
+    inline!("Removable");
+
+    // A list may be `null` anyway.
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        List::<T>::json_schema(generator)
+    }
+}
+
+impl JsonSchema for Removable<HeartbeatPing> {
+    inline!("Removable");
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let settings = generator.subschema_for::<HeartbeatPing>();
+        json_schema!({ "anyOf": [settings, { "type": "null" }] })
     }
 }
 
