@@ -48,11 +48,13 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
         compile::compile(&loaded, &properties).map_err(CliError::Plan)?;
     console.warnings(&warnings);
     let clock = Clock::start();
+    let included = loaded.included_paths();
     let wanted = Wanted {
         folder: arguments.output.as_deref(),
         jtl: arguments.jtl.as_deref(),
         force: arguments.force,
         plan: &arguments.plan,
+        included: &included,
     };
     let outputs = Outputs::open(wanted, clock.wall(clock.started()).into())?;
     let Outputs { jtl, jtl_path, summary_path } = outputs;

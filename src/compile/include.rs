@@ -39,10 +39,11 @@ pub(super) struct Including {
 /// Parameters by name.
 type Parameters = HashMap<String, Parameter>;
 
-#[derive(Debug)]
-struct Parameter {
+/// What a name stands for.
+#[derive(Debug, Clone)]
+pub(super) struct Parameter {
     /// `None` if something is wrong with it, which is noted.
-    template: Option<Template>,
+    pub(super) template: Option<Template>,
     /// The variables in it.
     reads: Vec<VariableId>,
 }
@@ -211,23 +212,22 @@ impl Compiler<'_> {
         self.including.parameters = outer;
     }
 
-    /// What the parameter `name` stands for here. The outer `None`: there is no such parameter; the
-    /// inner one: something is wrong with it, which is noted.
-    pub(super) fn parameter_named(&mut self, name: &str) -> Option<Option<Template>> {
+    /// The parameter that is called `name` here, if there is one; the variables in it are then read.
+    pub(super) fn parameter_named(&mut self, name: &str) -> Option<Parameter> {
         let parameter = self.including.parameters.get(name)?;
         self.variables.read_here(&parameter.reads);
-        Some(parameter.template.clone())
+        Some(parameter.clone())
     }
 
     /// The parts of a parameter, for a text that is evaluated then.
     pub(super) fn parameter_parts(
         &mut self,
         name: &str,
-        template: Option<Template>,
+        parameter: Parameter,
         (path, at): (&Path, At),
         when: When,
     ) -> Option<Vec<Part>> {
-        let template = template?;
+        let template = parameter.template?;
         if when == When::BeforeTheRun && template.as_constant().is_none() {
             self.too_late(&format!("the parameter `{name}`"), path, at);
             return None;

@@ -107,7 +107,7 @@ class Server:
                 return message["params"]["diagnostics"]
 
     def at(self, method: str, text: str):
-        """Asks about the place of the `|` in the text."""
+        """Asks about the place of the mark `‸` in the text."""
         before, mark, after = text.partition("‸")
         assert mark, text
         uri = self.open(before + after)

@@ -141,9 +141,11 @@ fn the_summary_names_the_plan_with_all_its_files() {
     let finished = run(&env, &plan);
     finished.expect_exit(0);
     assert_eq!(finished.rows.len(), 4);
-    let hash = Sha256::digest(format!("{plan}{two}{one}"));
-    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(finished.summary["plan"]["sha256"], hash);
+    let hash = finished.summary["plan"]["sha256"].as_str().expect("the hash");
+    let pairs = hash.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).expect("ASCII"));
+    let bytes: Vec<u8> =
+        pairs.map(|pair| u8::from_str_radix(pair, 16).expect("hexadecimal")).collect();
+    assert_eq!(bytes, Sha256::digest(format!("{plan}{two}{one}")).as_slice());
 }
 
 #[test]

@@ -117,9 +117,11 @@ impl Compiler<'_> {
         operand: &parse::Operand,
         name: &str,
     ) -> Result<Option<Operand>, Wrong> {
-        let Some(template) = self.parameter_named(name) else { return Ok(None) };
+        let Some(parameter) = self.parameter_named(name) else { return Ok(None) };
         // Without one, something is wrong with it, and the plan is refused.
-        let Some(template) = template else { return Ok(Some(Operand::Text(String::new()))) };
+        let Some(template) = parameter.template else {
+            return Ok(Some(Operand::Text(String::new())));
+        };
         if let Some(constant) = template.as_constant() {
             return Ok(Some(Operand::Text(constant.to_owned())));
         }

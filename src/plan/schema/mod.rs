@@ -1,5 +1,5 @@
-//! The JSON schemas of plans and of files that they include, for editors: generated from the types, so that a key that
-//! the reader knows is in it, and no other.
+//! The JSON schemas of plans and of files that they include, for editors: generated from the types, so
+//! that a key that the reader knows is in them, and no other.
 //!
 //! The types say which keys there are and what they mean (their documentation), [`facts`] adds
 //! defaults and examples, and the reader's habits are applied here: bare words, text in place of a
@@ -7,13 +7,15 @@
 
 mod facts;
 mod kinds;
+mod one_key;
 mod types;
+mod words;
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::plan::reader::MAIN_SETTINGS;
 use crate::plan::{Plan, Step, Steps};
+use one_key::one_key_map;
 use types::{MARK, NULLABLE};
 
 /// The schema of plans as pretty JSON with a final newline; the same for the same types.
@@ -110,6 +112,7 @@ fn settings(definition: &mut Map<String, Value>, owner: &str) {
 
 /// Fills in what a value may be, and what an editor shows of it.
 fn complete(schema: &mut Map<String, Value>, owner: &str, key: &str) {
+    without_second_null(schema);
     let fact = facts::of(owner, key);
     let words = fact.map_or(&[][..], |fact| fact.words);
     let kind = expand(schema, words);
@@ -118,8 +121,8 @@ fn complete(schema: &mut Map<String, Value>, owner: &str, key: &str) {
     if key == "send_json" {
         schema.insert("type".to_owned(), json!(["object", "array"]));
     } else if key == "uniform" {
-        let items = schema.remove("anyOf").map(|choices| choices[0]["items"].clone());
-        let pair = json!({ "type": "array", "items": items, "minItems": 2, "maxItems": 2 });
+        schema.remove("anyOf");
+        let pair = json!({ "type": "array", "minItems": 2, "maxItems": 2 });
         schema.extend(pair.as_object().cloned().unwrap_or_default());
     }
     if key == "in" {
@@ -138,17 +141,71 @@ fn complete(schema: &mut Map<String, Value>, owner: &str, key: &str) {
         }
     }
     schema.insert("description".to_owned(), json!(description.trim()));
+    // As text only: the YAML language server writes all `default`s of a thread group into the file with
+    // the group, and no value at all for a key that has an example beside its default.
     schema.remove("default");
-    if !inherited && !default.contains(' ') {
-        schema.insert("default".to_owned(), literal(default));
-    }
+    explain_words(schema, key, words);
     let example = fact.map(|fact| fact.example).filter(|example| !example.is_empty());
     let example = match (example, words) {
         (Some(example), _) => literal(example),
-        (None, [.., last]) => json!(last),
+        // What is not so by default anyway.
+        (None, [first, ..]) => json!(words.iter().find(|word| **word != default).unwrap_or(first)),
         (None, []) => kinds::example(kind),
     };
-    schema.insert("examples".to_owned(), json!([example]));
+    exemplify(schema, &example);
+}
+
+/// A list may be nothing anyway: what a key that may be left out adds to that hides the list from editors.
+fn without_second_null(schema: &mut Map<String, Value>) {
+    let choices = schema.get("anyOf").and_then(Value::as_array).map(Vec::as_slice);
+    let Some([list, null]) = choices else { return };
+    if let (Some(list), true) = (list.as_object(), *null == json!({ "type": "null" }))
+        && list.contains_key("items")
+    {
+        let list = list.clone();
+        schema.remove("anyOf");
+        schema.extend(list);
+    }
+}
+
+/// Says what the words mean that a key takes.
+fn explain_words(schema: &mut Map<String, Value>, key: &str, words: &[&str]) {
+    let meanings: Option<Vec<&str>> = words.iter().map(|word| words::meaning(key, word)).collect();
+    let Some(meanings) = meanings.filter(|meanings| !meanings.is_empty()) else { return };
+    let choices = schema.get_mut("anyOf").and_then(Value::as_array_mut).into_iter().flatten();
+    for choice in choices.filter(|choice| choice["enum"].is_array()) {
+        choice["enumDescriptions"] = json!(meanings);
+    }
+}
+
+/// Gives a key its example. Editors write an example into the file when the key is chosen; where it is a
+/// list of maps, the YAML language server cannot, and it is only told.
+fn exemplify(schema: &mut Map<String, Value>, example: &Value) {
+    if !example.as_array().is_some_and(|list| list.iter().any(Value::is_object)) {
+        schema.insert("examples".to_owned(), json!([example]));
+    } else if let Some(Value::String(description)) = schema.get_mut("description") {
+        description.push_str(" For example `");
+        description.push_str(&flow(example));
+        description.push_str("`.");
+    }
+}
+
+/// A value as a plan has it on one line.
+fn flow(value: &Value) -> String {
+    match value {
+        Value::Array(list) => {
+            format!("[{}]", list.iter().map(flow).collect::<Vec<_>>().join(", "))
+        }
+        Value::Object(map) => {
+            let entries = map.iter().map(|(key, value)| format!("{key}: {}", flow(value)));
+            format!("{{ {} }}", entries.collect::<Vec<_>>().join(", "))
+        }
+        Value::String(text) if text.contains([':', ',', '{', '[', '}', ']', '"', '#', '$']) => {
+            format!("'{text}'")
+        }
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }
 
 /// Replaces marks in `schema` and below; gives the kind of the first.
@@ -177,105 +234,6 @@ fn expand(schema: &mut Map<String, Value>, words: &[&str]) -> Option<String> {
         }
     }
     first
-}
-
-/// A step or check: a map with exactly one key, or that key as a bare word.
-fn one_key_map(
-    written: &Map<String, Value>,
-    owner: &str,
-    definitions: &Map<String, Value>,
-) -> Map<String, Value> {
-    let variants = written["oneOf"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let (mut kinds, mut bare) = (Map::new(), Vec::new());
-    for variant in variants {
-        if let Some(word) = variant.get("const").or_else(|| variant["enum"].get(0)) {
-            let mut content = json!({ "type": "null", "description": variant["description"] });
-            if let (Value::String(word), Value::Object(content)) = (word, &mut content) {
-                let description = content["description"].as_str().map(sentences);
-                content.insert("description".to_owned(), json!(description));
-                kinds.insert(word.clone(), Value::Object(std::mem::take(content)));
-                bare.push(word.clone());
-            }
-            continue;
-        }
-        let Some((kind, content)) =
-            variant["properties"].as_object().and_then(|properties| properties.iter().next())
-        else {
-            continue;
-        };
-        let mut content = content.as_object().cloned().unwrap_or_default();
-        let definition =
-            content.get("$ref").and_then(Value::as_str).and_then(|name| name.rsplit('/').next());
-        // Of definitions, only those of settings have properties: a check within a check has none.
-        let has_settings = definition.is_some_and(|name| {
-            definitions.get(name).is_some_and(|d| d.get("properties").is_some())
-        });
-        // The bare word is the kind with nothing behind it.
-        let nothing = json!({ "type": "null" });
-        let takes_nothing = content
-            .get("anyOf")
-            .and_then(Value::as_array)
-            .is_some_and(|choices| choices.contains(&nothing));
-        if has_settings || takes_nothing {
-            bare.push(kind.clone());
-        }
-        if let (Some(name), true) = (definition, has_settings) {
-            content = in_place_of_settings(kind, name, &content, definitions);
-        }
-        content.insert("description".to_owned(), variant["description"].clone());
-        if has_settings {
-            expand(&mut content, &[]);
-            let description = content["description"].as_str().map(sentences);
-            content.insert("description".to_owned(), json!(description));
-        } else {
-            complete(&mut content, owner, kind);
-        }
-        kinds.insert(kind.clone(), Value::Object(content));
-    }
-    let map = json!({
-        "type": "object", "properties": kinds,
-        "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
-    });
-    let choices = if bare.is_empty() { vec![map] } else { vec![map, json!({ "enum": bare })] };
-    let mut schema = Map::new();
-    let description = written.get("description").and_then(Value::as_str).unwrap_or_default();
-    schema.insert("description".to_owned(), json!(sentences(description)));
-    schema.insert("anyOf".to_owned(), Value::Array(choices));
-    schema
-}
-
-/// The settings of a step, its main setting alone, or nothing.
-fn in_place_of_settings(
-    kind: &str,
-    name: &str,
-    settings: &Map<String, Value>,
-    definitions: &Map<String, Value>,
-) -> Map<String, Value> {
-    let mut choices = vec![Value::Object(settings.clone())];
-    // A filter may have the name of a step, and other settings.
-    let has = |main: &str| definitions[name]["properties"].get(main).is_some();
-    if let Some((_, main)) = MAIN_SETTINGS.iter().find(|(known, main)| *known == kind && has(main))
-    {
-        choices.push(scalar(definitions, name, main));
-    }
-    choices.push(json!({ "type": "null" }));
-    let mut schema = Map::new();
-    schema.insert("anyOf".to_owned(), Value::Array(choices));
-    schema
-}
-
-/// What the key `main` of the type `name` may be, without its texts.
-fn scalar(definitions: &Map<String, Value>, name: &str, main: &str) -> Value {
-    let mut schema = definitions
-        .get(name)
-        .and_then(|definition| definition["properties"].get(main))
-        .and_then(Value::as_object)
-        .cloned()
-        .unwrap_or_default();
-    for key in ["description", "default", "examples"] {
-        schema.remove(key);
-    }
-    Value::Object(schema)
 }
 
 /// Documentation as plain text: without links, whole sentences.
