@@ -16,6 +16,8 @@ use crate::program::{BadValue, FromText, Secrets, Setting, Template, VariableId}
 /// The state of one compilation.
 pub(super) struct Compiler<'a> {
     pub(super) properties: &'a Properties,
+    /// Whether the text at hand is a file's, so that places in it are none in the plan.
+    pub(super) in_a_file: bool,
     pub(super) problems: Vec<Problem>,
     pub(super) variables: Variables,
     /// Secrets in URLs and headers that are the same at each execution.
@@ -66,6 +68,7 @@ impl<'a> Compiler<'a> {
     pub(super) fn new(loaded: &'a Loaded, properties: &'a Properties) -> Self {
         Self {
             properties,
+            in_a_file: false,
             problems: Vec::new(),
             variables: Variables::default(),
             secrets: Secrets::default(),

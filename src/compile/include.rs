@@ -236,13 +236,22 @@ impl Compiler<'_> {
     }
 
     /// A text as it would be written without parameters, for what is shown.
-    pub(super) fn with_parameters(&self, text: &str, named: &[(usize, usize, &str)]) -> String {
+    ///
+    /// `variables`: first byte, length and name of each variable in it.
+    pub(super) fn with_parameters<'t>(
+        &self,
+        text: &str,
+        variables: impl FnOnce() -> Vec<(usize, usize, &'t str)>,
+    ) -> String {
+        if self.including.parameters.is_empty() {
+            return text.to_owned();
+        }
         let mut shown = String::with_capacity(text.len());
         let mut done = 0;
-        for (start, length, name) in named {
-            let Some(parameter) = self.including.parameters.get(*name) else { continue };
+        for (start, length, name) in variables() {
+            let Some(parameter) = self.including.parameters.get(name) else { continue };
             let Some(template) = &parameter.template else { continue };
-            shown.push_str(&text[done..*start]);
+            shown.push_str(&text[done..start]);
             shown.push_str(&template.source);
             done = start + length;
         }

@@ -36,6 +36,7 @@ mod reply;
 mod sampler;
 mod scope;
 mod secrets;
+mod send_file;
 mod source;
 mod step;
 mod swallow;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::compile::compiler::{Compiler, UnnamedPayload};
 use crate::compile::connections::Connections;
-use crate::compile::payload::PayloadSettings;
+use crate::compile::payload::{PayloadSettings, payload_settings};
 use crate::compile::reach::Reach;
 use crate::compile::reply::MatchingSettings;
 use crate::compile::scope::{ConnectingSettings, Scope, replace};
@@ -248,11 +248,7 @@ impl Compiler<'_> {
         own: &plan::RequestResponse,
         place: &Place<'_>,
     ) -> Option<SamplerKind> {
-        let settings = PayloadSettings {
-            send: own.send.as_ref(),
-            send_json: own.send_json.as_ref(),
-            send_hex: own.send_hex.as_ref(),
-        };
+        let settings = payload_settings!(own);
         let payload = self.labelled_payload(&settings, own.name.is_some(), place);
         let mut expect = place.scope.expect.clone();
         if let Some(own) = &own.expect {
@@ -277,11 +273,7 @@ impl Compiler<'_> {
         own: &plan::SingleWrite,
         place: &Place<'_>,
     ) -> Option<SamplerKind> {
-        let settings = PayloadSettings {
-            send: own.send.as_ref(),
-            send_json: own.send_json.as_ref(),
-            send_hex: own.send_hex.as_ref(),
-        };
+        let settings = payload_settings!(own);
         let payload = self.labelled_payload(&settings, own.name.is_some(), place);
         Some(SamplerKind::SingleWrite(SingleWrite { payload: payload? }))
     }

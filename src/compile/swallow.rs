@@ -1,7 +1,7 @@
 //! Filters that discard just what a sampler waits for, as far as that can be seen before the run.
 
 use crate::program::{
-    Assertion, Check, Expect, Filter, MessageType, Pattern, Payload, SamplerKind, Setting,
+    Assertion, Check, Expect, Filter, MessageType, Pattern, SamplerKind, Setting,
 };
 
 /// The filter that discards every message that the sampler could pass with; `None` if none is known
@@ -35,10 +35,9 @@ fn expected_type(kind: &SamplerKind) -> Option<MessageType> {
         (Setting::Fixed(Expect::Binary), _) => Some(MessageType::Binary),
         (Setting::Fixed(Expect::Ping), _) => Some(MessageType::Ping),
         (Setting::Fixed(Expect::Pong), _) => Some(MessageType::Pong),
-        (Setting::Fixed(Expect::Same), Some(payload)) => Some(match payload {
-            Payload::FixedBinary(_) | Payload::Hex(_) => MessageType::Binary,
-            Payload::FixedText(_) | Payload::Text(_) | Payload::Json(_) => MessageType::Text,
-        }),
+        (Setting::Fixed(Expect::Same), Some(payload)) => {
+            Some(if payload.is_text() { MessageType::Text } else { MessageType::Binary })
+        }
         _ => None,
     }
 }

@@ -189,7 +189,7 @@ impl Class<'_> {
     fn claims(&self, message: &Message, waiting: Option<&Waiting<'_>>) -> bool {
         let oldest = self.requests.front();
         let is_open =
-            self.forgotten > 0 || oldest.is_some_and(|request| message.first_byte >= request.sent);
+            self.forgotten > 0 || oldest.is_some_and(|request| message.began >= request.sent);
         if !is_open {
             return false;
         }

@@ -89,6 +89,7 @@ impl<'p> Heartbeat<'p> {
     /// The connection is open: times count from now, and what came with the answer to the upgrade
     /// may be for this heartbeat.
     pub(crate) fn start(&mut self, connection: &mut Connection, now: Instant) {
+        connection.let_observers_react();
         if let Some(ping) = &mut self.ping {
             ping.due = now + ping.every;
         }

@@ -94,9 +94,8 @@ impl Outcome {
 
     /// Until the first byte of the awaited message, if there was one; never beyond `elapsed`.
     pub(crate) fn latency(&self) -> Duration {
-        self.first_byte.map_or(Duration::ZERO, |first| {
-            first.saturating_duration_since(self.start).min(self.elapsed())
-        })
+        let Some(first) = self.first_byte else { return Duration::ZERO };
+        first.saturating_duration_since(self.start).min(self.elapsed())
     }
 
     /// A failure before anything was begun.

@@ -149,13 +149,17 @@ impl<'p> Thread<'p> {
                 Next::Step(_) if self.leaves_run_for() => {}
                 Next::Step(step) => {
                     let flow = self.step(step).await;
-                    if let Some(flow) = self.follow(flow) {
+                    if flow != Flow::Go
+                        && let Some(flow) = self.follow(flow)
+                    {
                         return flow;
                     }
                 }
                 Next::PassEnd(began) => {
                     let flow = self.pass_end(began).await;
-                    if let Some(flow) = self.follow(flow) {
+                    if flow != Flow::Go
+                        && let Some(flow) = self.follow(flow)
+                    {
                         return flow;
                     }
                 }

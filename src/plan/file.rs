@@ -153,6 +153,15 @@ fn read_text(path: &FilePath, role: Role) -> Result<String, Box<Diagnostic>> {
             }
         })
     };
+    // A pipe may never end, nor begin; a plan may come out of one, from `<(…)`.
+    if role == Role::Steps && !fs_err::metadata(path).map_err(|error| failed(&error))?.is_file() {
+        return Err(Box::new(if path.is_dir() {
+            is_a_directory(path, role)
+        } else {
+            let title = format!("`{name}` is no ordinary file");
+            without_place(title, "copy what it gives into a file")
+        }));
+    }
     let file = fs_err::File::open(path).map_err(|error| failed(&error))?;
     if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
         return Err(Box::new(is_a_directory(path, role)));

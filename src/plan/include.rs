@@ -76,8 +76,7 @@ impl Loaded {
     /// there is no such file, or nothing in it that could be included; what is wrong within it is among
     /// the plan's mistakes.
     pub fn include(&self, name: &str, include: &Path) -> Result<Rc<Included>, Problem> {
-        let folder = |file: &File| file.path.parent().map(FilePath::to_owned).unwrap_or_default();
-        let path = self.in_file(include.in_file(), folder).join(name);
+        let path = self.folder(include).join(name);
         let identity = fs_err::canonicalize(&path).unwrap_or_else(|_| path.clone());
         let short = without_detours(&path);
         let leads_there = fs_err::canonicalize(&short).is_ok_and(|found| found == identity);
@@ -93,6 +92,12 @@ impl Loaded {
         let included = Rc::new(included);
         self.included.borrow_mut().push(Rc::clone(&included));
         Ok(included)
+    }
+
+    /// The folder of the file in which the value at `path` stands: there the paths in it begin.
+    pub fn folder(&self, path: &Path) -> PathBuf {
+        let folder = |file: &File| file.path.parent().map(FilePath::to_owned).unwrap_or_default();
+        self.in_file(path.in_file(), folder)
     }
 
     /// The name of an included file, as [`Included::path`].

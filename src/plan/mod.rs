@@ -48,7 +48,7 @@ pub use path::{FileId, Path, Segment};
 pub use problem::Problem;
 pub use sampler::{
     Close, Common, Correlate, Defaults, Inbox, Open, PingPong, PushDelay, Read, RequestResponse,
-    SingleRead, SingleWrite,
+    SendFile, SingleRead, SingleWrite,
 };
 pub use schema::{schema, steps_schema};
 pub use scoped::Scoped;

@@ -134,6 +134,14 @@ samplers! {
         send_json: Json,
         /// The binary message to send, in hexadecimal: `ca fe`.
         send_hex: Setting<Text>,
+        /// The binary message to send, in Base64 (RFC 4648 4).
+        send_base64: Setting<Text>,
+        /// The file to send, relative to the plan; read once, before the run.
+        send_file: TextOr<SendFile>,
+        /// A binary message of so many random bytes, new ones at each execution.
+        send_random: Setting<Size>,
+        /// Whether the text ends with a NUL, as STOMP frames do.
+        stomp: Setting<Flag>,
         /// The type of the reply: `same`, `text`, `binary` or `any`; or `close`, if the server is to
         /// close the connection; or `ping` or `pong`, which need `pings: deliver`.
         expect: Setting<Word>,
@@ -157,6 +165,14 @@ samplers! {
         send_json: Json,
         /// The binary message to send, in hexadecimal: `ca fe`.
         send_hex: Setting<Text>,
+        /// The binary message to send, in Base64 (RFC 4648 4).
+        send_base64: Setting<Text>,
+        /// The file to send, relative to the plan; read once, before the run.
+        send_file: TextOr<SendFile>,
+        /// A binary message of so many random bytes, new ones at each execution.
+        send_random: Setting<Size>,
+        /// Whether the text ends with a NUL, as STOMP frames do.
+        stomp: Setting<Flag>,
     }
 
     /// Waits for a message.
@@ -202,7 +218,8 @@ samplers! {
 
     /// Sends a ping and waits for its pong.
     PingPong {
-        /// What the ping carries, at most 125 bytes.
+        /// What the ping carries, at most 125 bytes. After a time-out, pings with the same payload
+        /// are skipped until the connection is opened anew: their pong could be the late one.
         payload: Setting<Text>,
         /// What is sent: `ping_pong` waits for the answer, `pong` is a pong that nobody asked for.
         kind: Setting<Word>,
@@ -217,6 +234,21 @@ samplers! {
         /// The statuses of the peer's answer that pass.
         expect_status: List<Setting<Count>>,
     }
+}
+
+/// `send_file`: the file and what it holds.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SendFile {
+    /// The file, relative to the plan.
+    #[serde(default, deserialize_with = "given")]
+    pub path: Option<Setting<Text>>,
+    /// The type of the message: `text` or `binary`.
+    #[serde(default, rename = "type", deserialize_with = "given")]
+    pub kind: Option<Setting<Word>>,
+    /// Whether `${…}` in the file is evaluated at each execution.
+    #[serde(default, deserialize_with = "given")]
+    pub template: Option<Setting<Flag>>,
 }
 
 /// `push_delay`: where the message tells when it was sent, by a path or a pattern.

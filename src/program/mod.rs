@@ -5,6 +5,7 @@
 //! for each field at each execution.
 
 mod assertion;
+mod base64;
 mod condition;
 mod controller;
 mod extractor;
@@ -28,6 +29,7 @@ pub use assertion::{
     Assertion, Bytes, Check, Filter, HeaderTest, HexTest, JsonPath, JsonTest, MessageType, Pattern,
     SizeTest,
 };
+pub use base64::base64_bytes;
 pub use condition::{Comparison, Condition, Operand, Test, compare};
 pub use controller::{
     Chance, Controller, ForEach, If, Interleave, Loop, Once, RunFor, Transaction, Values, While,
@@ -40,8 +42,9 @@ pub use pause::Pause;
 pub use push_delay::{PushDelay, SentAt, TimeUnit};
 pub use reply::{Correlate, LateReplies, Matching, Reply, Unmatched};
 pub use sampler::{
-    Close, Expect, Fragments, Header, InboxLimits, OnError, Open, Payload, PingKind, PingPong,
-    Pings, Read, RequestResponse, Sampler, SamplerKind, SingleRead, SingleWrite, WhenFull,
+    Close, Expect, Fragments, Header, InboxLimits, MAX_RANDOM, OnError, Open, Payload, PingKind,
+    PingPong, Pings, Read, RequestResponse, Sampler, SamplerKind, SingleRead, SingleWrite,
+    WhenFull,
 };
 pub use secrets::{Secrets, is_secret_header};
 pub use setting::{BadValue, ByteSize, FromText, Setting};

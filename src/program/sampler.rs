@@ -277,4 +277,21 @@ pub enum Payload {
     Json(Vec<crate::program::JsonPart>),
     /// `send_hex` with `${…}`: a binary message.
     Hex(Template),
+    /// `send_base64` with `${…}`: a binary message.
+    Base64(Template),
+    /// `send_random`: a binary message, at most [`MAX_RANDOM`] long.
+    Random(Setting<ByteSize>),
+}
+
+/// The longest message that `send_random` makes.
+pub const MAX_RANDOM: ByteSize = ByteSize(64 << 20);
+
+impl Payload {
+    /// Whether it is a text message; else a binary one.
+    pub fn is_text(&self) -> bool {
+        match self {
+            Self::FixedText(_) | Self::Text(_) | Self::Json(_) => true,
+            Self::FixedBinary(_) | Self::Hex(_) | Self::Base64(_) | Self::Random(_) => false,
+        }
+    }
 }

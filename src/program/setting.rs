@@ -48,7 +48,7 @@ pub trait FromText: Sized {
 }
 
 /// A number of bytes, written `16MiB`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ByteSize(pub u64);
 
 const TIME_UNITS: [(&str, u64); 5] = [

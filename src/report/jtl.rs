@@ -47,7 +47,12 @@ impl<W: io::Write> Rows<W> {
             Code::Number(code) => line.number(u64::from(code)),
             code => line.text(&code.to_string()),
         }
-        line.text(sample.message);
+        if sample.success {
+            // One of a fixed set.
+            line.plain(sample.message);
+        } else {
+            line.text(sample.message);
+        }
         line.text(sample.thread);
         line.plain(match sample.data_type {
             DataType::None => "",
@@ -96,9 +101,9 @@ impl Line {
     /// Any text, on one line. Quoting is minimal: JMeter refuses a header or number in quotes.
     fn text(&mut self, text: &str) {
         // Without an early end the compiler looks at many bytes at a time.
-        let special = text
-            .bytes()
-            .fold(false, |found, byte| found | matches!(byte, b',' | b'"') | may_be_control(byte));
+        let special = text.bytes().fold(false, |found, byte| {
+            found | (byte == b',') | (byte == b'"') | may_be_control(byte)
+        });
         if !special && text.len() <= TEXT_CHARS {
             return self.plain(text);
         }

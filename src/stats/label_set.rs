@@ -16,6 +16,8 @@ pub(super) struct LabelSet {
     full: Option<Arc<Names>>,
     index: HashMap<Arc<str>, usize>,
     labels: Vec<Label>,
+    /// The label that was asked for last: loops ask for it again and again.
+    last: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -60,12 +62,16 @@ impl LabelSet {
     }
 
     fn find(&mut self, label: &str) -> usize {
+        if self.labels.get(self.last).is_some_and(|last| *last.name == *label) {
+            return self.last;
+        }
         // The label as the JTL writes it: what reads both must find the same.
         let name = one_line(label);
-        match self.index.get(&*name) {
+        self.last = match self.index.get(&*name) {
             Some(at) => *at,
             None => self.meet(&name),
-        }
+        };
+        self.last
     }
 
     /// A label that is new here, or has no figures of its own.

@@ -53,6 +53,8 @@ pub struct Message {
     pub first_byte: Instant,
     /// When its last byte was read.
     pub arrived: Instant,
+    /// When the message began: for a later fragment earlier than its first byte.
+    pub began: Instant,
     /// The payload as JSON, once someone has asked for it.
     json: OnceCell<Box<Result<Value, String>>>,
 }
@@ -67,7 +69,8 @@ impl Message {
         arrived: Instant,
     ) -> Self {
         let json = OnceCell::new();
-        Self { kind, payload, last: true, wire_length, first_byte, arrived, json }
+        let began = first_byte;
+        Self { kind, payload, last: true, wire_length, first_byte, arrived, began, json }
     }
 
     /// The payload as JSON (RFC 8259), or why it is none. Parsed at most once, by whoever asks
@@ -96,6 +99,7 @@ enum Unfinished {
     /// Its fragments were given out.
     Given {
         kind: MessageKind,
+        began: Instant,
         size: usize,
         /// The first bytes of a character that the next fragment goes on with.
         cut: Vec<u8>,
@@ -159,8 +163,8 @@ impl Assembler {
     ) -> Result<Option<Message>, Violation> {
         let mut message = match *self.unfinished.take().ok_or(Violation::StrayContinuation)? {
             Unfinished::Joined(message) => message,
-            Unfinished::Given { kind, size, cut } => {
-                let fragment = message_of(frame, kind, arrived);
+            Unfinished::Given { kind, began, size, cut } => {
+                let fragment = Message { began, ..message_of(frame, kind, arrived) };
                 return self.give(fragment, size, cut).map(Some);
             }
         };
@@ -193,8 +197,8 @@ impl Assembler {
         if fragment.last {
             return if cut.is_empty() { Ok(fragment) } else { Err(Violation::TextNotUtf8) };
         }
-        let kind = fragment.kind;
-        self.unfinished = Some(Box::new(Unfinished::Given { kind, size, cut }));
+        let Message { kind, began, .. } = fragment;
+        self.unfinished = Some(Box::new(Unfinished::Given { kind, began, size, cut }));
         Ok(fragment)
     }
 

@@ -81,6 +81,8 @@ pub struct Connection {
     late_ping: Option<Vec<u8>>,
     close_sent: bool,
     rules: FrameRules,
+    /// Whether observers may have something to say to what they take.
+    reacts: bool,
     /// The peer's close frame and when it arrived.
     peer_close: Option<Box<(Frame, Instant)>>,
     traffic: Traffic,
@@ -116,6 +118,7 @@ impl Connection {
             late_ping: None,
             close_sent: false,
             rules,
+            reacts: rules.deliver_pings,
             peer_close: None,
             traffic: Traffic::default(),
             caught_up: false,
@@ -161,6 +164,11 @@ impl Connection {
                 true
             }
         }
+    }
+
+    /// From now on observers may answer what they take: they are asked at each message.
+    pub fn let_observers_react(&mut self) {
+        self.reacts = true;
     }
 
     /// Whether a close frame of ours was sent: nothing may follow it (RFC 6455 5.5.1).
@@ -232,7 +240,9 @@ impl Connection {
         buffer: &mut [u8],
         observer: &mut dyn Observer,
     ) {
-        self.take_reactions(observer);
+        if self.reacts {
+            self.take_reactions(observer);
+        }
         self.poll_flush(context);
         self.caught_up = false;
         let mut budget = READ_BUDGET;
@@ -344,7 +354,8 @@ impl Connection {
 
     fn deliver(&mut self, message: Message, observer: &mut dyn Observer) {
         match observer.message(message) {
-            None => self.take_reactions(observer),
+            None if self.reacts => self.take_reactions(observer),
+            None => {}
             Some(message) => {
                 if self.inbox.push(message) == Err(Full) {
                     self.end(POLICY_VIOLATION, Loss::InboxFull);

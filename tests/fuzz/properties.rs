@@ -32,9 +32,25 @@ pub(crate) struct Seen {
 /// A whole message or a control frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Item {
-    Message { kind: MessageKind, payload: Vec<u8>, wire_length: u64 },
+    Message { kind: MessageKind, payload: Vec<u8>, wire_length: u64, last: bool },
     Control { opcode: Opcode, payload: Vec<u8> },
     Close(CloseFrame),
+}
+
+/// Who reads, and how.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reader {
+    pub(crate) role: Role,
+    /// Of a message, in bytes.
+    pub(crate) limit: u64,
+    pub(crate) form: Form,
+}
+
+/// What becomes of fragments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Joined,
+    AsTheyCome,
 }
 
 /// An input of the target `frames`: a byte of settings (bit 0: the role; bits 1 to 3: the limit), a
@@ -43,45 +59,80 @@ pub(crate) fn frames(input: &[u8]) {
     let [settings, seed, wire @ ..] = input else { return };
     let role = if settings & 1 == 0 { Role::Client } else { Role::Server };
     let limit = LIMITS[usize::from(settings >> 1) % LIMITS.len()];
-    let whole = see(role, limit, wire, [wire.len().max(1)]);
-    let bytewise = see(role, limit, wire, [1]);
-    assert_eq!(whole, bytewise, "byte by byte");
-    let cuts = (1_usize..40).map(|step| step * usize::from(*seed) % 23 + 1);
-    assert_eq!(whole, see(role, limit, wire, cuts), "cut by {seed}");
+    let [joined, fragments] = [Form::Joined, Form::AsTheyCome].map(|form| {
+        let reader = Reader { role, limit, form };
+        let whole = reader.see(wire, [wire.len().max(1)]);
+        assert_eq!(whole, reader.see(wire, [1]), "byte by byte");
+        let cuts = (1_usize..40).map(|step| step * usize::from(*seed) % 23 + 1);
+        assert_eq!(whole, reader.see(wire, cuts), "cut by {seed}");
+        whole
+    });
+    match (joined.violation, fragments.violation) {
+        (None, None) => {
+            assert_eq!(fragments.inside, joined.inside);
+            assert_eq!(join(fragments.items), join(joined.items));
+        }
+        // What is wrong with a text shows in its fragment, and in the whole only when it ends.
+        (joined, fragments) if joined != fragments => {
+            assert_eq!(fragments, Some(Violation::TextNotUtf8));
+        }
+        _ => {}
+    }
 }
 
-/// Feeds `wire` in pieces of these lengths, again and again, to what a connection is made of.
-pub(crate) fn see(
-    role: Role,
-    limit: u64,
-    wire: &[u8],
-    lengths: impl IntoIterator<Item = usize>,
-) -> Seen {
-    let lengths: Vec<usize> = lengths.into_iter().collect();
-    let mut stream = Stream {
-        decoder: Decoder::new(role, limit),
-        assembler: Assembler::new(limit),
-        wire,
-        handed_out: 0,
-        now: clock::now(),
-        items: Vec::new(),
-    };
-    let (mut arrived, mut lengths) = (0, lengths.iter().cycle());
-    let mut violation = None;
-    while arrived < wire.len() && violation.is_none() && !stream.is_closed() {
-        let next = *lengths.next().expect("there are lengths");
-        let length = next.min(wire.len() - arrived);
-        let piece = &wire[arrived..arrived + length];
-        arrived += length;
-        violation = stream.take(piece).err();
-        stream.check_memory(arrived);
+/// Messages of their fragments, with the control frames between them in front; without an unfinished
+/// one.
+fn join(items: Vec<Item>) -> Vec<Item> {
+    let (mut joined, mut unfinished) = (Vec::new(), None);
+    for item in items {
+        let Item::Message { kind, mut payload, mut wire_length, last } = item else {
+            joined.push(item);
+            continue;
+        };
+        if let Some((before, length)) = unfinished.take() {
+            payload = [before, payload].concat();
+            wire_length += length;
+        }
+        if last {
+            joined.push(Item::Message { kind, payload, wire_length, last });
+        } else {
+            unfinished = Some((payload, wire_length));
+        }
     }
-    let inside = match (&violation, stream.is_closed()) {
-        // What a violation or a close leaves behind is of no use to anyone.
-        (Some(_), _) | (_, true) => (false, false),
-        _ => (stream.decoder.is_inside_a_frame(), stream.assembler.is_inside_a_message()),
-    };
-    Seen { items: stream.items, violation, inside }
+    joined
+}
+
+impl Reader {
+    /// Feeds `wire` in pieces of these lengths, again and again, to what a connection is made of.
+    pub(crate) fn see(self, wire: &[u8], lengths: impl IntoIterator<Item = usize>) -> Seen {
+        let Self { role, limit, form } = self;
+        let assembler = Assembler::new(limit);
+        let lengths: Vec<usize> = lengths.into_iter().collect();
+        let mut stream = Stream {
+            decoder: Decoder::new(role, limit),
+            assembler: if form == Form::Joined { assembler } else { assembler.in_fragments() },
+            wire,
+            handed_out: 0,
+            now: clock::now(),
+            items: Vec::new(),
+        };
+        let (mut arrived, mut lengths) = (0, lengths.iter().cycle());
+        let mut violation = None;
+        while arrived < wire.len() && violation.is_none() && !stream.is_closed() {
+            let next = *lengths.next().expect("there are lengths");
+            let length = next.min(wire.len() - arrived);
+            let piece = &wire[arrived..arrived + length];
+            arrived += length;
+            violation = stream.take(piece).err();
+            stream.check_memory(arrived);
+        }
+        let inside = match (&violation, stream.is_closed()) {
+            // What a violation or a close leaves behind is of no use to anyone.
+            (Some(_), _) | (_, true) => (false, false),
+            _ => (stream.decoder.is_inside_a_frame(), stream.assembler.is_inside_a_message()),
+        };
+        Seen { items: stream.items, violation, inside }
+    }
 }
 
 struct Stream<'w> {
@@ -108,13 +159,16 @@ impl Stream<'_> {
                     self.items.push(Item::Control { opcode, payload });
                 }
                 Opcode::Text | Opcode::Binary | Opcode::Continuation => {
+                    let frame_begins = !self.assembler.is_inside_a_message();
                     if let Some(message) = self.assembler.push(frame, self.now)? {
                         let text = std::str::from_utf8(&message.payload);
-                        assert!(message.kind == MessageKind::Binary || text.is_ok());
+                        let whole = message.last && frame_begins;
+                        assert!(message.kind != MessageKind::Text || !whole || text.is_ok());
                         self.items.push(Item::Message {
                             kind: message.kind,
                             payload: message.payload,
                             wire_length: message.wire_length,
+                            last: message.last,
                         });
                     }
                 }

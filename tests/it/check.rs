@@ -62,6 +62,8 @@ fn plans_are_explained_as_understood_with_every_default() {
         let env = Env::new();
         env.write("plan.yaml", fs_err::read(root.join(plan)).expect("a plan"));
         env.write("steps.yaml", fs_err::read(root.join(STEPS)).expect("steps"));
+        let message = root.join("tests/fixtures/schema/message.json");
+        env.write("message.json", fs_err::read(message).expect("a payload of the rich plan"));
         let checked = env.wsmeter(&["check", "--explain", "plan.yaml"]).finish();
         checked.expect_exit(0);
         let file = root.join(explained);

@@ -11,7 +11,7 @@ use wsmeter::ws::{MAX_RESPONSE, MessageKind, Opcode, UpgradeRequest};
 #[path = "../fuzz/properties.rs"]
 mod properties;
 
-use properties::{Item, LIMITS, Seen, see};
+use properties::{Form, Item, LIMITS, Reader, Seen};
 
 /// Lengths at which the header changes its form, and others.
 fn length() -> impl Strategy<Value = usize> {
@@ -75,9 +75,12 @@ proptest! {
         cuts in prop::collection::vec(1_usize..60, 1..20),
     ) {
         let wire = frames.concat();
-        let whole = see(role, limit, &wire, [wire.len().max(1)]);
-        prop_assert_eq!(&see(role, limit, &wire, cuts), &whole);
-        prop_assert_eq!(&see(role, limit, &wire, [1]), &whole);
+        for form in [Form::Joined, Form::AsTheyCome] {
+            let reader = Reader { role, limit, form };
+            let whole = reader.see(&wire, [wire.len().max(1)]);
+            prop_assert_eq!(&reader.see(&wire, cuts.clone()), &whole);
+            prop_assert_eq!(&reader.see(&wire, [1]), &whole);
+        }
     }
 
     #[test]
@@ -138,7 +141,7 @@ fn send(sent: &Sent, role: Role, wire: &mut Vec<u8>, items: &mut Vec<Item>) {
     }
     wire_length += encode(wire, opcode, true, &sent.payload[from..], masks(role)) as u64;
     let payload = sent.payload.clone();
-    items.push(Item::Message { kind: sent.kind, payload, wire_length });
+    items.push(Item::Message { kind: sent.kind, payload, wire_length, last: true });
 }
 
 proptest! {
@@ -152,7 +155,8 @@ proptest! {
         for message in &messages {
             send(message, role, &mut wire, &mut items);
         }
-        let seen = see(role, 1 << 20, &wire, lengths);
+        let reader = Reader { role, limit: 1 << 20, form: Form::Joined };
+        let seen = reader.see(&wire, lengths);
         prop_assert_eq!(seen, Seen { items, violation: None, inside: (false, false) });
     }
 }

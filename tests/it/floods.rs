@@ -210,7 +210,7 @@ fn a_flood_after_the_close_costs_its_deadline_and_is_no_answer() {
     finished.expect_exit(1);
     let row = finished.row("close");
     assert_eq!(row.code, "READ_TIMEOUT");
-    assert!((300..=600).contains(&row.elapsed), "{row:?}");
+    assert!((300..=2_000).contains(&row.elapsed), "{row:?}");
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn fragments_without_end_cost_the_deadline_and_no_memory() {
     let row = finished.row("request_response");
     assert_eq!(row.code, "READ_TIMEOUT");
     assert!(row.failure.contains("part of a message had arrived"), "{row:?}");
-    assert!((300..=600).contains(&row.elapsed), "{row:?}");
+    assert!((300..=2_000).contains(&row.elapsed), "{row:?}");
     let peak = finished.summary["generator"]["peak_memory_bytes"].as_u64();
     assert!(peak.is_none_or(|bytes| bytes < 64 << 20), "{peak:?} bytes");
 }

@@ -390,3 +390,26 @@ fn words_of_a_server_do_nothing_to_a_terminal_or_to_the_lines_of_a_file() {
         }
     }
 }
+
+#[test]
+fn the_rest_of_a_message_that_began_before_the_request_is_no_reply() {
+    let peer = Peer::spawn(|client| {
+        client.accept();
+        client.send_frame(TEXT_BEGINS, b"early");
+        let ping = client.expect_frame();
+        client.send_frame(PONG, &ping.payload);
+        assert_eq!(client.expect_text(), "hello");
+        client.send_frame(ENDS, b"rest");
+        client.send_text("reply");
+        client.echo();
+    });
+    let steps = "
+- open: {fragments: deliver}
+- ping_pong
+- request_response: {send: hello, assert: {equals: reply}}
+- single_read: {assert: {equals: early}}
+- single_read: {assert: {equals: rest}}
+- close";
+    let (finished, _) = run_against(peer, &plan("", steps));
+    finished.expect_exit(0);
+}

@@ -134,6 +134,26 @@ fn a_property_may_choose_the_file_and_what_is_not_enabled_is_not_read() {
 }
 
 #[test]
+fn paths_in_an_included_file_begin_in_its_own_folder() {
+    let env = folder(&[
+        ("a/one.yaml", "- include: ../b/two.yaml\n"),
+        ("b/two.yaml", "- request_response: { name: two, send_file: message.txt }\n"),
+        ("b/message.txt", "from b"),
+    ]);
+    let text = explained(&env, &plan("  - open\n  - include: a/one.yaml\n"), &[]);
+    assert!(text.contains("from b"), "{text}");
+}
+
+#[test]
+fn what_is_no_file_is_not_waited_for() {
+    let env = Env::new();
+    env.write("plan.yaml", plan("  - include: /dev/null\n  - include: /dev/zero\n"));
+    let checked = env.wsmeter(&["check", "plan.yaml"]).finish();
+    checked.expect_exit(2);
+    assert_eq!(checked.stderr.matches("is no ordinary file").count(), 2, "{}", checked.stderr);
+}
+
+#[test]
 fn the_summary_names_the_plan_with_all_its_files() {
     let (one, two) = ("- include: two.yaml\n- include: two.yaml\n", "- request_response: hello\n");
     let env = folder(&[("one.yaml", one), ("two.yaml", two)]);

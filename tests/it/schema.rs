@@ -151,6 +151,30 @@ fn schema_and_reader_agree_on_the_keys_and_types_of_mutated_plans() {
     assert!(accepted > 500 && refused > 500, "{accepted} accepted, {refused} refused");
 }
 
+#[test]
+fn schema_and_reader_agree_on_mutated_files_of_steps() {
+    let judge = validator(&read(COMMITTED_STEPS));
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = folder.path().join("plan.yaml");
+    fs_err::write(&plan, "thread_groups: { steps: [open, include: steps.yaml] }").expect("written");
+    let source = fs_err::read_to_string("tests/fixtures/schema/steps.yaml").expect("steps");
+    let steps: Value = serde_yaml::from_str(&source).expect("YAML");
+    let (mut random, mut refused, mut differences) = (Random(0x5eed), 0, Vec::new());
+    for _ in 0..MUTATIONS / 2 {
+        let (mutated, what) = mutate(&steps, &mut random);
+        fs_err::write(folder.path().join("steps.yaml"), &mutated).expect("written");
+        let (conforms, complaint) = (conforms(&judge, &mutated), complaint(&plan));
+        refused += usize::from(!conforms);
+        if conforms != complaint.is_none() {
+            differences.push(format!("{what}: schema {conforms}, reader {complaint:?}"));
+        }
+    }
+    differences.sort();
+    differences.dedup();
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+    assert!((50..MUTATIONS / 2 - 50).contains(&refused), "{refused} refused");
+}
+
 fn committed() -> Value {
     read(COMMITTED)
 }
@@ -180,6 +204,10 @@ fn complaint(file: &Path) -> Option<String> {
         return Some(mistake.title.clone());
     }
     let errors = compile(&loaded, &Properties::default()).err()?;
+    // Those of included files.
+    if let Some(mistake) = loaded.mistakes().first() {
+        return Some(mistake.title.clone());
+    }
     let mut titles = errors.into_iter().map(|error| error.title);
     titles.find(|title| TYPE_ERRORS.iter().any(|error| title.contains(error)))
 }

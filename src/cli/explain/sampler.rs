@@ -7,12 +7,15 @@ use crate::cli::explain::value::{HIDDEN, Shown, named};
 use crate::net::{Url, shown};
 use crate::program::{
     Close, Correlate, Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend, JsonPart, Matching,
-    OnError, Open, Payload, PingPong, Pings, Read, Reply, Sampler, SamplerKind, SentAt, Setting,
-    SingleRead, Template,
+    OnError, Open, Part, Payload, PingPong, Pings, Read, Reply, Sampler, SamplerKind, SentAt,
+    Setting, SingleRead, Template,
 };
 
 /// Bytes of a binary payload that are shown.
 const SHOWN_BYTES: usize = 32;
+
+/// Characters of a text payload that are shown: a file may be long.
+const SHOWN_CHARACTERS: usize = 1_000;
 
 pub(super) fn sampler(page: &mut Page, sampler: &Sampler) {
     let kind = match &sampler.kind {
@@ -114,10 +117,19 @@ fn pings(open: &Open) -> String {
 
 fn payload(page: &mut Page, payload: &Payload) {
     match payload {
-        Payload::FixedText(text) => page.entry("send", text),
-        Payload::Text(template) => page.entry("send", &template.source),
-        Payload::Hex(template) => page.entry("send_hex", &template.source),
-        Payload::Json(parts) => page.entry("send_json", &json(parts)),
+        Payload::FixedText(text) => send(page, "send", text),
+        Payload::Text(template) => {
+            let stomp =
+                matches!(template.parts.last(), Some(Part::Text(end)) if end.ends_with('\0'));
+            send(page, "send", &template.source);
+            if stomp {
+                page.entry("stomp", "true");
+            }
+        }
+        Payload::Hex(template) => send(page, "send_hex", &template.source),
+        Payload::Base64(template) => send(page, "send_base64", &template.source),
+        Payload::Random(size) => page.entry("send_random", &size.shown()),
+        Payload::Json(parts) => send(page, "send_json", &json(parts)),
         Payload::FixedBinary(bytes) => {
             let mut text = String::new();
             for byte in &bytes[..bytes.len().min(SHOWN_BYTES)] {
@@ -129,6 +141,23 @@ fn payload(page: &mut Page, payload: &Payload) {
             }
             page.entry("send_hex", text.trim_end());
         }
+    }
+}
+
+/// A text that is sent, cut where it is long, and whether a NUL ends it.
+fn send(page: &mut Page, key: &str, text: &str) {
+    let (text, stomp) = match text.strip_suffix('\0') {
+        Some(text) => (text, true),
+        None => (text, false),
+    };
+    match text.char_indices().nth(SHOWN_CHARACTERS) {
+        Some((end, _)) => {
+            page.entry(key, &format!("{}… ({} bytes)", &text[..end], text.len()));
+        }
+        None => page.entry(key, text),
+    }
+    if stomp {
+        page.entry("stomp", "true");
     }
 }
 

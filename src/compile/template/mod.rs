@@ -20,7 +20,7 @@ impl Compiler<'_> {
         match parse::parse(text) {
             Ok(pieces) => self.pieces(&pieces, text, path, when),
             Err(error) => {
-                let at = At::Within { start: error.start, length: error.length };
+                let at = self.part_of(error.start, error.length);
                 self.note(Problem::error(path, error.title).at(at).help(error.help));
                 None
             }
@@ -35,7 +35,7 @@ impl Compiler<'_> {
         path: &Path,
         when: When,
     ) -> Option<Template> {
-        let source = self.with_parameters(source, &variables(pieces));
+        let source = self.with_parameters(source, || variables(pieces));
         let mut template = Template { source, parts: Vec::new() };
         let mut complete = true;
         for piece in pieces {
@@ -60,7 +60,7 @@ impl Compiler<'_> {
         path: &Path,
         when: When,
     ) -> Option<Vec<Part>> {
-        let at = At::Within { start: expression.start, length: expression.length };
+        let at = self.part_of(expression.start, expression.length);
         match &expression.content {
             Content::Variable(name) if let Some(parameter) = self.parameter_named(name) => {
                 self.parameter_parts(name, parameter, (path, at), when)
@@ -76,6 +76,11 @@ impl Compiler<'_> {
                 function::Call { name, arguments, path, at, when }.compile(self)
             }
         }
+    }
+
+    /// A part of the text at hand; the whole value where that text is a file's and not the plan's.
+    fn part_of(&self, start: usize, length: usize) -> At {
+        if self.in_a_file { At::Value } else { At::Within { start, length } }
     }
 
     /// The error for what is only known in the run, where the value is needed before.

@@ -55,7 +55,7 @@ impl<'p> Take<'p> {
         if self.filters.discard(message) {
             return Fate::Drop;
         }
-        if self.since.is_some_and(|since| message.first_byte < since) {
+        if self.since.is_some_and(|since| message.began < since) {
             return Fate::Keep;
         }
         let fits = self.matcher.as_ref().is_none_or(|matcher| matcher.fits(message));

@@ -98,6 +98,13 @@ pub(super) const FACTS: &[Fact] = &[
     fact("send", "", "hello ${room}"),
     fact("send_json", "", "{\"text\": \"hello\"}"),
     fact("send_hex", "", "ca fe"),
+    fact("send_base64", "", "yv4="),
+    fact("send_file", "", "message.json"),
+    fact("SendFile.path", "", "message.json"),
+    words("SendFile.type", "text", &["text", "binary"]),
+    fact("SendFile.template", "false", "true"),
+    fact("send_random", "", "4KiB"),
+    fact("stomp", "false", "true"),
     words(
         "RequestResponse.expect",
         "same",

@@ -129,6 +129,11 @@ fn complete(schema: &mut Map<String, Value>, owner: &str, key: &str) {
         // The one of `for_each`: a value must be there.
         let choices = schema.get("anyOf").map(|choices| choices[0]["anyOf"].clone());
         schema.extend(choices.map(|choices| ("anyOf".to_owned(), choices)));
+    } else if key == "when"
+        && let Some(Value::Array(choices)) = schema.get_mut("anyOf")
+    {
+        // One check, of which nothing is not one.
+        choices.retain(|choice| choice["type"] != "null");
     }
     let written = schema.get("description").and_then(Value::as_str).unwrap_or_default();
     let mut description = sentences(written);
