@@ -162,7 +162,7 @@ pub(super) const FACTS: &[Fact] = &[
     fact("log", "", "in ${room} now"),
     fact("parameters", "", "{\"room\": \"lobby\", \"user\": null}"),
     fact("file", "", "parts/login.yaml"),
-    fact("with", "", "{\"user\": \"${name}\"}"),
+    fact("with", "", "{\"user\": \"bob\"}"),
     fact("steps", "", "[\"open\", {\"request_response\": \"hello\"}, \"close\"]"),
     fact("setup", "", "[{\"steps\": [\"open\", \"close\"]}]"),
     fact("teardown", "", "[{\"steps\": [\"open\", \"close\"]}]"),

@@ -5,6 +5,7 @@
 //! defaults and examples, and the reader's habits are applied here: bare words, text in place of a
 //! map, one item for a list, `${` in any scalar. Draft 7, which editors understand best.
 
+mod example;
 mod facts;
 mod kinds;
 mod one_key;
@@ -15,6 +16,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use crate::plan::{Plan, Step, Steps};
+use example::exemplify;
 use one_key::one_key_map;
 use types::{MARK, NULLABLE};
 
@@ -68,8 +70,29 @@ fn complete_all(mut definitions: Map<String, Value>) -> Map<String, Value> {
         }
         definitions.insert(name, Value::Object(definition));
     }
+    describe_settings(&mut definitions);
     definitions.sort_keys();
     definitions
+}
+
+/// Gives the settings of a step or check the description that the step or check has: an editor shows
+/// either, depending on what is written.
+fn describe_settings(definitions: &mut Map<String, Value>) {
+    let mut told: Vec<(String, Value)> = Vec::new();
+    for definition in definitions.values() {
+        for (_, kind) in definition["anyOf"][0]["properties"].as_object().into_iter().flatten() {
+            let settings = kind["anyOf"][0]["$ref"].as_str();
+            if let Some(name) = settings.and_then(|name| name.rsplit('/').next()) {
+                told.push((name.to_owned(), kind["description"].clone()));
+            }
+        }
+    }
+    for (name, description) in &told {
+        let of_several = told.iter().any(|(other, text)| other == name && text != description);
+        if let (false, Some(settings)) = (of_several, definitions.get_mut(name)) {
+            settings["description"] = description.clone();
+        }
+    }
 }
 
 /// Gives the keys of `defaults` the descriptions that they have in the samplers.
@@ -180,36 +203,6 @@ fn explain_words(schema: &mut Map<String, Value>, key: &str, words: &[&str]) {
     let choices = schema.get_mut("anyOf").and_then(Value::as_array_mut).into_iter().flatten();
     for choice in choices.filter(|choice| choice["enum"].is_array()) {
         choice["enumDescriptions"] = json!(meanings);
-    }
-}
-
-/// Gives a key its example. Editors write an example into the file when the key is chosen; where it is a
-/// list of maps, the YAML language server cannot, and it is only told.
-fn exemplify(schema: &mut Map<String, Value>, example: &Value) {
-    if !example.as_array().is_some_and(|list| list.iter().any(Value::is_object)) {
-        schema.insert("examples".to_owned(), json!([example]));
-    } else if let Some(Value::String(description)) = schema.get_mut("description") {
-        description.push_str(" For example `");
-        description.push_str(&flow(example));
-        description.push_str("`.");
-    }
-}
-
-/// A value as a plan has it on one line.
-fn flow(value: &Value) -> String {
-    match value {
-        Value::Array(list) => {
-            format!("[{}]", list.iter().map(flow).collect::<Vec<_>>().join(", "))
-        }
-        Value::Object(map) => {
-            let entries = map.iter().map(|(key, value)| format!("{key}: {}", flow(value)));
-            format!("{{ {} }}", entries.collect::<Vec<_>>().join(", "))
-        }
-        Value::String(text) if text.contains([':', ',', '{', '[', '}', ']', '"', '#', '$']) => {
-            format!("'{text}'")
-        }
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
     }
 }
 

@@ -7,7 +7,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::plan::reader::MAIN_SETTINGS;
-use crate::plan::schema::{complete, exemplify, expand, facts, literal, sentences};
+use crate::plan::schema::example::exemplify;
+use crate::plan::schema::{complete, expand, facts, literal, sentences};
 
 /// A step or check: a map with exactly one key, or that key as a bare word.
 pub(super) fn one_key_map(
@@ -15,75 +16,108 @@ pub(super) fn one_key_map(
     owner: &str,
     definitions: &Map<String, Value>,
 ) -> Map<String, Value> {
-    let variants = written["oneOf"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let (mut kinds, mut bare, mut jumps) = (Map::new(), Vec::new(), Vec::new());
-    for variant in variants {
-        if let Some(word) = variant.get("const").or_else(|| variant["enum"].get(0)) {
-            let word = word.as_str().unwrap_or_default().to_owned();
-            let description = variant["description"].as_str().map(sentences).unwrap_or_default();
-            let content =
-                json!({ "type": "null", "description": description, "doNotSuggest": true });
-            kinds.insert(word.clone(), content);
-            jumps.push((word, description));
-            continue;
-        }
-        let Some((kind, content)) =
+    let mut kinds = Kinds::default();
+    for variant in written["oneOf"].as_array().into_iter().flatten() {
+        if let Some(Value::String(word)) = variant.get("const").or_else(|| variant["enum"].get(0)) {
+            kinds.add_jump(word, told(variant));
+        } else if let Some((kind, content)) =
             variant["properties"].as_object().and_then(|properties| properties.iter().next())
-        else {
-            continue;
-        };
-        let mut content = content.as_object().cloned().unwrap_or_default();
+        {
+            let content = content.as_object().cloned().unwrap_or_default();
+            kinds.add(kind, content, &told(variant), (owner, definitions));
+        }
+    }
+    let mut schema = Map::new();
+    schema.insert("description".to_owned(), json!(told(&Value::Object(written.clone()))));
+    schema.insert("anyOf".to_owned(), Value::Array(kinds.choices()));
+    schema
+}
+
+/// The description of a type or of one of its variants.
+fn told(written: &Value) -> String {
+    written["description"].as_str().map(sentences).unwrap_or_default()
+}
+
+/// What the language server writes behind a kind stands in a list element, behind its dash: two columns
+/// further in than the server thinks.
+fn indent_further(content: &mut Map<String, Value>) {
+    let snippets = content.get_mut("defaultSnippets").and_then(Value::as_array_mut);
+    for body in snippets.into_iter().flatten().filter_map(|snippet| snippet.get_mut("body")) {
+        if let Some(map) = body.as_object() {
+            *body = map.iter().map(|(key, value)| (format!("  {key}"), value.clone())).collect();
+        }
+    }
+}
+
+/// What a map with one key may be.
+#[derive(Default)]
+struct Kinds {
+    /// By kind: what stands behind it.
+    keys: Map<String, Value>,
+    /// Kinds that may be bare words, with their descriptions.
+    bare: Vec<(String, String)>,
+    /// Kinds that are nothing but a word, with their descriptions.
+    jumps: Vec<(String, String)>,
+}
+
+impl Kinds {
+    fn add_jump(&mut self, word: &str, description: String) {
+        let content = json!({ "type": "null", "description": description, "doNotSuggest": true });
+        self.keys.insert(word.to_owned(), content);
+        self.jumps.push((word.to_owned(), description));
+    }
+
+    fn add(
+        &mut self,
+        kind: &str,
+        mut content: Map<String, Value>,
+        description: &str,
+        (owner, definitions): (&str, &Map<String, Value>),
+    ) {
         let definition =
             content.get("$ref").and_then(Value::as_str).and_then(|name| name.rsplit('/').next());
         // Of definitions, only those of settings have properties: a check within a check has none.
-        let has_settings = definition.is_some_and(|name| {
-            definitions.get(name).is_some_and(|d| d.get("properties").is_some())
-        });
+        let settings = definition
+            .filter(|name| definitions.get(*name).is_some_and(|d| d.get("properties").is_some()));
         // The bare word is the kind with nothing behind it.
-        let nothing = json!({ "type": "null" });
-        let takes_nothing = content
-            .get("anyOf")
-            .and_then(Value::as_array)
-            .is_some_and(|choices| choices.contains(&nothing));
-        if has_settings || takes_nothing {
-            let description = variant["description"].as_str().map(sentences).unwrap_or_default();
-            bare.push((kind.clone(), description));
+        let choices = content.get("anyOf").and_then(Value::as_array);
+        let takes_nothing =
+            choices.is_some_and(|choices| choices.contains(&json!({ "type": "null" })));
+        if settings.is_some() || takes_nothing {
+            self.bare.push((kind.to_owned(), description.to_owned()));
         }
-        if let (Some(name), true) = (definition, has_settings) {
+        if let Some(name) = settings {
             content = in_place_of_settings(kind, name, &content, definitions);
-        }
-        content.insert("description".to_owned(), variant["description"].clone());
-        if has_settings {
             expand(&mut content, &[]);
-            let description = content["description"].as_str().map(sentences);
             content.insert("description".to_owned(), json!(description));
             let example = facts::of(owner, kind).map(|fact| fact.example).unwrap_or_default();
             if !example.is_empty() {
                 exemplify(&mut content, &literal(example));
             }
         } else {
+            content.insert("description".to_owned(), json!(description));
             complete(&mut content, owner, kind);
+            indent_further(&mut content);
         }
-        kinds.insert(kind.clone(), Value::Object(content));
+        self.keys.insert(kind.to_owned(), Value::Object(content));
     }
-    let map = json!({
-        "type": "object", "properties": kinds,
-        "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
-    });
-    let mut choices = vec![map];
-    if !jumps.is_empty() {
-        let (words, descriptions): (Vec<_>, Vec<_>) = jumps.into_iter().unzip();
-        choices.push(json!({ "enum": words, "enumDescriptions": descriptions }));
+
+    fn choices(self) -> Vec<Value> {
+        let map = json!({
+            "type": "object", "properties": self.keys,
+            "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
+        });
+        let mut choices = vec![map];
+        if !self.jumps.is_empty() {
+            let (words, descriptions): (Vec<_>, Vec<_>) = self.jumps.into_iter().unzip();
+            choices.push(json!({ "enum": words, "enumDescriptions": descriptions }));
+        }
+        choices.extend(self.bare.into_iter().map(|(word, description)| {
+            let pattern = format!("^{word}$");
+            json!({ "type": "string", "pattern": pattern, "description": description })
+        }));
+        choices
     }
-    choices.extend(bare.into_iter().map(|(word, description)| {
-        let pattern = format!("^{word}$");
-        json!({ "type": "string", "pattern": pattern, "description": description })
-    }));
-    let mut schema = Map::new();
-    let description = written.get("description").and_then(Value::as_str).unwrap_or_default();
-    schema.insert("description".to_owned(), json!(sentences(description)));
-    schema.insert("anyOf".to_owned(), Value::Array(choices));
-    schema
 }
 
 /// The settings of a step, its main setting alone, or nothing.
