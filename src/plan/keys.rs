@@ -35,6 +35,7 @@ const LATER_STEPS: &[&str] = &["http", "pace", "rendezvous"];
 
 /// What other tools call a step, and its name here.
 const OTHER_NAMES: &[(&str, &str)] = &[
+    ("assign", "set"),
     ("connect", "open"),
     ("continue", "next_pass"),
     ("delay", "pause"),
@@ -42,16 +43,24 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("echo", "log"),
     ("foreach", "for_each"),
     ("group", "block"),
+    ("once_only", "once"),
+    ("percent", "chance"),
     ("ping", "ping_pong"),
     ("print", "log"),
     ("receive", "single_read"),
     ("repeat", "loop"),
     ("repeat_while", "while"),
     ("request", "request_response"),
+    ("runtime", "run_for"),
     ("send", "single_write` or `request_response"),
+    ("simple", "block"),
     ("sleep", "pause"),
+    ("stop", "stop_thread` or `stop_test"),
     ("think", "pause"),
     ("think_time", "pause"),
+    ("throughput", "chance"),
+    ("until", "while"),
+    ("variables", "set"),
     ("wait", "pause"),
     ("write", "single_write"),
 ];

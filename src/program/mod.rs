@@ -81,6 +81,8 @@ pub struct Program {
     pub last_frame_final: Option<VariableId>,
     /// How many counts the run keeps; a [`CounterId`] is below it.
     pub counters: usize,
+    /// Whether the groups of a phase run one after another instead of together.
+    pub in_turn: bool,
     /// The thread groups, in the order of their phases and of the plan.
     pub groups: Vec<Group>,
     /// What the verdict depends on, in the order of the plan.

@@ -29,3 +29,4 @@ mod support;
 mod target;
 mod thresholds;
 mod transactions;
+mod try_plan;
