@@ -18,6 +18,9 @@ use crate::program::{Part, Step, Template, VariableId};
 
 /// Files within each other.
 const MAX_DEPTH: usize = 32;
+/// Levels of maps and lists around a step that includes a file, counted through all files: passes over the
+/// steps call themselves for each controller, and a stack has an end.
+const MAX_LEVELS: usize = 128;
 /// Steps that include files, those in included files counted wherever they are included.
 const MAX_INCLUDES: usize = 10_000;
 /// Values in included files, counted likewise.
@@ -58,6 +61,13 @@ impl Compiler<'_> {
         connections: &mut Connections,
         out: &mut Vec<Step>,
     ) {
+        // Before the file is read: each one takes time.
+        self.including.includes += 1;
+        if self.including.includes > MAX_INCLUDES {
+            let title =
+                "the plan includes more than 10,000 files, counted wherever they are included";
+            return self.too_much(title, path);
+        }
         let Some(file) = &own.file else {
             let problem = Problem::error(path, "`include` does not say which file").at(At::Key);
             self.note(problem.help("write `include: login.yaml`"));
@@ -106,24 +116,27 @@ impl Compiler<'_> {
             self.note(Problem::error(&file, title).help("include it from a file further out"));
             return false;
         }
-        self.including.includes += 1;
+        if path.segments().len() > MAX_LEVELS {
+            let title =
+                "the steps around this are nested more than 128 levels deep, through all files";
+            self.note(Problem::error(&file, title).help("include it from a step further out"));
+            return false;
+        }
         self.including.values += included.values;
-        if self.including.includes <= MAX_INCLUDES && self.including.values <= MAX_VALUES {
-            return true;
+        if self.including.values > MAX_VALUES {
+            self.too_much("the plan includes more than 1,000,000 values", path);
+            return false;
         }
-        // What comes then is not worth a word of its own.
+        true
+    }
+
+    /// Refuses the plan because it includes too much; what comes then is not worth a word of its own.
+    fn too_much(&mut self, title: &str, path: &Path) {
         if !mem::replace(&mut self.including.too_much, true) {
-            let title = if self.including.includes > MAX_INCLUDES {
-                "the plan includes more than 10,000 files, counted wherever they are included"
-            } else {
-                "the plan includes more than 1,000,000 values"
-            };
-            let problem = Problem::error(&file, title);
-            self.note(
-                problem.help("do the steps again with a `loop`, instead of including them again"),
-            );
+            let problem = Problem::error(&path.key("file"), title);
+            let help = "do the steps again with a `loop`, instead of including them again";
+            self.note(problem.help(help));
         }
-        false
     }
 
     /// The parameters of an included file. `top`: the path of the file's top.

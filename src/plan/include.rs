@@ -81,7 +81,9 @@ impl Loaded {
         let short = without_detours(&path);
         let leads_there = fs_err::canonicalize(&short).is_ok_and(|found| found == identity);
         let path = if leads_there { short } else { path };
-        let known = self.included.borrow().iter().find(|known| known.identity == identity).cloned();
+        // As texts, which is quick: there may be thousands.
+        let is_known = |known: &&Rc<Included>| known.identity.as_os_str() == identity.as_os_str();
+        let known = self.included.borrow().iter().find(is_known).cloned();
         if let Some(known) = known {
             return Ok(known);
         }
@@ -200,5 +202,23 @@ fn count(node: &Node) -> usize {
         Value::Scalar { .. } => 0,
         Value::List(elements) => elements.iter().map(count).sum(),
         Value::Map(entries) => entries.iter().map(|(_, value)| count(value)).sum::<usize>(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_shown_without_folders_that_it_leaves_again() {
+        for (path, short) in [
+            ("a/../b.yaml", "b.yaml"),
+            ("./a/./b.yaml", "a/b.yaml"),
+            ("../a/b/../../c.yaml", "../c.yaml"),
+            ("../../a.yaml", "../../a.yaml"),
+            ("/a/../../b.yaml", "/../b.yaml"),
+        ] {
+            assert_eq!(without_detours(FilePath::new(path)), FilePath::new(short), "{path}");
+        }
     }
 }

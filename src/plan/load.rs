@@ -72,8 +72,8 @@ impl Loaded {
         mistakes
     }
 
-    /// The mistakes and further problems as diagnostics with their places, in the order of the file, at most 20 of them and a
-    /// word on how many more there are.
+    /// The mistakes and further problems as diagnostics with their places, in the order of the files, at
+    /// most 20 of them and a word on how many more there are.
     pub fn diagnostics(&self, problems: Vec<Problem>) -> Vec<Diagnostic> {
         let mut diagnostics = self.mistakes();
         diagnostics.extend(placed(problems, |problem| self.place(&problem.path, problem.at)));

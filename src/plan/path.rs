@@ -122,3 +122,21 @@ impl Path {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_through_included_files_is_a_way_within_each() {
+        let include = Path::root().key("steps").index(2).key("include");
+        let path = include.file(FileId(0)).index(1).key("include").file(FileId(4)).key("steps");
+        let ways: Vec<_> =
+            path.by_file().into_iter().map(|(file, way)| (file, way.len())).collect();
+        assert_eq!(ways, [(None, 3), (Some(FileId(0)), 2), (Some(FileId(4)), 1)]);
+        assert_eq!(path.in_file(), Some(FileId(4)));
+        assert_eq!(path.in_its_file(), [&Segment::Key("steps".into())]);
+        assert!(include.file(FileId(0)).is_top_of_included() && !path.is_top_of_included());
+        assert_eq!(include.by_file().len(), 1);
+    }
+}

@@ -19,7 +19,7 @@ pub(super) fn placed(problems: Vec<Problem>, place: impl Fn(&Problem) -> Place) 
     for problem in problems {
         if let Some(file) = problem.path.in_file() {
             let way: Vec<_> = problem.path.in_its_file().into_iter().cloned().collect();
-            if !told.insert((file, way, problem.title.clone())) {
+            if !told.insert((file, way, problem.at, problem.title.clone())) {
                 continue;
             }
         }

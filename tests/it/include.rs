@@ -171,8 +171,14 @@ fn the_summary_names_the_plan_with_all_its_files() {
 #[test]
 fn what_would_never_end_or_fill_the_memory_is_refused() {
     let doubled = "- include: next.yaml\n- include: next.yaml\n";
+    let nested = format!(
+        "{}{{ include: next.yaml }}{}",
+        "{ loop: { times: 1, steps: ".repeat(19),
+        " } }".repeat(19)
+    );
     for (file, deepest, told) in [
         ("- include: next.yaml\n", 40, "is more than 32 files deep"),
+        (&nested, 30, "are nested more than 128 levels deep"),
         (doubled, 30, "includes more than 10,000 files"),
     ] {
         let env = Env::new();
