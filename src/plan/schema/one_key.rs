@@ -29,7 +29,7 @@ pub(super) fn one_key_map(
     }
     let mut schema = Map::new();
     schema.insert("description".to_owned(), json!(told(&Value::Object(written.clone()))));
-    schema.insert("anyOf".to_owned(), Value::Array(kinds.choices()));
+    schema.insert("anyOf".to_owned(), Value::Array(kinds.choices(owner)));
     schema
 }
 
@@ -102,10 +102,18 @@ impl Kinds {
         self.keys.insert(kind.to_owned(), Value::Object(content));
     }
 
-    fn choices(self) -> Vec<Value> {
+    fn choices(self, owner: &str) -> Vec<Value> {
+        let names: Vec<String> = self.keys.keys().map(|kind| format!("`{kind}`")).collect();
+        // What the language server says of any other key or word.
+        let what = owner.to_lowercase();
+        let advice = format!(
+            "This is no {what}, and a setting of one stands further in. The {what}s are {}.",
+            names.join(", ")
+        );
         let map = json!({
             "type": "object", "properties": self.keys,
             "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
+            "errorMessage": advice,
         });
         let mut choices = vec![map];
         if !self.jumps.is_empty() {
