@@ -1,7 +1,7 @@
 //! `assert` and `filters`: lists of checks, and which samplers each of them reaches.
 
 use crate::compile::compiler::Compiler;
-use crate::compile::reach::{Leaf, Reach, leaves};
+use crate::compile::reach::{Leaf, Reach, Reached, leaves};
 use crate::compile::source::source;
 use crate::plan::{self, At, Path, Problem};
 use crate::program::{Assertion, Check, Filter};
@@ -15,9 +15,9 @@ pub(super) struct Reaching {
 }
 
 impl Reaching {
-    /// Whether it can apply to samplers of `kind`.
-    pub(super) fn includes(&self, kind: &str) -> bool {
-        self.reaches.iter().all(|reach| reach.includes(kind))
+    /// Whether it can apply to such a sampler.
+    pub(super) fn includes(&self, sampler: Reached) -> bool {
+        self.reaches.iter().all(|reach| reach.includes(sampler))
     }
 }
 
@@ -43,13 +43,13 @@ impl Compiler<'_> {
     pub(super) fn own_assertions(
         &mut self,
         checks: &[plan::Check],
-        kind: &str,
+        sampler: Reached,
         path: &Path,
     ) -> Vec<Assertion> {
         for (index, check) in checks.iter().enumerate() {
             for leaf in leaves(check, &path.index(index)) {
-                if !leaf.reach.includes(kind) {
-                    self.out_of_reach(&leaf, kind);
+                if !leaf.reach.includes(sampler) {
+                    self.out_of_reach(&leaf, sampler.kind);
                 }
             }
         }
@@ -106,7 +106,15 @@ impl Compiler<'_> {
     fn out_of_reach(&mut self, leaf: &Leaf, kind: &str) {
         let name = leaf.name;
         let (title, help) = match leaf.reach {
-            Reach::Open => (format!("`{name}` can only be asserted on `open`"), ""),
+            Reach::Open => (
+                format!("`{name}` can only be asserted on `open`"),
+                match kind {
+                    "request_response" | "single_write" | "single_read" => {
+                        "or give this step `connect: new`, and it opens its connection itself"
+                    }
+                    _ => "",
+                },
+            ),
             Reach::Close => (
                 format!("`{name}` can only be asserted on `close`"),
                 "or on a `single_read` that waits for one: `expect: close`",

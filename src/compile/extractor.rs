@@ -1,7 +1,7 @@
 //! `extract`: extractors compiled, and to which samplers they can apply.
 
 use crate::compile::compiler::Compiler;
-use crate::compile::reach::Reach;
+use crate::compile::reach::{Reach, Reached};
 use crate::compile::source::{on_one_line, pattern_source};
 use crate::compile::variables::is_variable_name;
 use crate::plan::{self, At, CommonExtractor, Path, Problem, RegexExtractor};
@@ -52,12 +52,13 @@ impl Compiler<'_> {
     pub(super) fn own_extractors(
         &mut self,
         written: &[plan::Extractor],
-        kind: &str,
+        sampler: Reached,
         path: &Path,
     ) -> Vec<Extractor> {
+        let kind = sampler.kind;
         for (index, extractor) in written.iter().enumerate() {
             let (reach, name) = written_reach(extractor);
-            if reach.includes(kind) {
+            if reach.includes(sampler) {
                 continue;
             }
             let (title, help) = if reach == Reach::Open {

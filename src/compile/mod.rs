@@ -26,6 +26,7 @@ mod group;
 mod header;
 mod heartbeat;
 mod include;
+mod opening;
 mod pattern;
 mod payload;
 mod properties;

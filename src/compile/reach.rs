@@ -9,19 +9,28 @@ pub(super) enum Reach {
     All,
     /// Those that receive a message.
     Message,
-    /// `open`
+    /// Those that open their connection.
     Open,
     /// `close`
     Close,
 }
 
+/// What a sampler gives a check to look at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reached {
+    /// What kind of sampler it is like.
+    pub(super) kind: &'static str,
+    /// Whether it opens its connection.
+    pub(super) opens: bool,
+}
+
 impl Reach {
-    /// Whether a check of this reach can apply to samplers of `kind`.
-    pub(super) fn includes(self, kind: &str) -> bool {
+    /// Whether a check of this reach can apply to such a sampler.
+    pub(super) fn includes(self, Reached { kind, opens }: Reached) -> bool {
         match self {
             Self::All => true,
             Self::Message => matches!(kind, "request_response" | "single_read" | "read"),
-            Self::Open => kind == "open",
+            Self::Open => opens,
             Self::Close => kind == "close",
         }
     }

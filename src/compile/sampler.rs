@@ -1,27 +1,24 @@
 //! One sampler: its own settings over those of its scope, then the defaults.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use crate::compile::compiler::{Compiler, UnnamedPayload};
 use crate::compile::connections::Connections;
 use crate::compile::payload::{PayloadSettings, payload_settings};
-use crate::compile::reach::Reach;
+use crate::compile::reach::{Reach, Reached};
 use crate::compile::reply::MatchingSettings;
-use crate::compile::scope::{ConnectingSettings, Scope, replace};
+use crate::compile::scope::{Scope, replace};
 use crate::compile::swallow::swallowing;
 use crate::compile::warning::Warning;
 use crate::plan::{self, At, Common, Path, Problem};
 use crate::program::{
-    ByteSize, Close, Expect, Fragments, InboxLimits, Open, Payload, PingKind, PingPong, Pings,
-    RequestResponse, Sampler, SamplerKind, Setting, SingleRead, SingleWrite, Template, WhenFull,
+    Close, Expect, Payload, PingKind, PingPong, RequestResponse, Sampler, SamplerKind, Setting,
+    SingleRead, SingleWrite, Template,
 };
 
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 const READ_TIMEOUT: Duration = Duration::from_secs(6);
 const CONNECTION: &str = "main";
-const MAX_MESSAGE_SIZE: ByteSize = ByteSize(16 << 20);
-const INBOX_MESSAGES: u32 = 1_000;
-const INBOX_BYTES: ByteSize = ByteSize(1 << 20);
 
 /// What is needed beside the sampler's own kind.
 pub(super) struct Place<'a> {
@@ -30,6 +27,8 @@ pub(super) struct Place<'a> {
     /// The sampler's path.
     pub(super) path: Path,
     pub(super) scope: &'a Scope,
+    /// Whether the sampler opens its connection, as `connect` found.
+    pub(super) connects: Cell<bool>,
 }
 
 impl Compiler<'_> {
@@ -41,7 +40,9 @@ impl Compiler<'_> {
         kind: Option<SamplerKind>,
         connections: &mut Connections,
     ) -> Option<Sampler> {
-        let Place { kind: word, path, scope } = place;
+        let Place { kind: word, path, scope, .. } = place;
+        let opens = *word == "open" || place.connects.get();
+        let role = if opens { "open" } else { *word };
         let name = match common.name {
             Some(name) => self.label(name, path),
             None => Some(Template::constant(*word)),
@@ -57,15 +58,15 @@ impl Compiler<'_> {
             None => path.clone(),
         };
         if let Some(connection) = &connection {
-            connections.used(word, connection, at);
-            if let Some(SamplerKind::Open(open)) = &kind {
+            connections.used(role, connection, at);
+            if let Some(open) = kind.as_ref().and_then(SamplerKind::opening) {
                 connections.delivers(connection, &open.pings);
             }
             if let Some(expect) = kind.as_ref().and_then(SamplerKind::expect) {
                 connections.expects(expect, connection, path);
             }
         } else {
-            connections.unknown(word);
+            connections.unknown(role);
         }
         let mut read_timeout = scope.read_timeout.clone();
         if let Some(own) = common.read_timeout {
@@ -81,7 +82,11 @@ impl Compiler<'_> {
             .unwrap_or(scope.on_error);
         // What reads a close gets no message.
         let expect = kind.as_ref().and_then(SamplerKind::expect);
-        let reached = if expect == Some(&Setting::Fixed(Expect::Close)) { "close" } else { *word };
+        let reached = if expect == Some(&Setting::Fixed(Expect::Close)) {
+            Reached { kind: "close", opens: false }
+        } else {
+            Reached { kind: *word, opens }
+        };
         let inherited = scope.assertions.iter().filter(|reaching| reaching.includes(reached));
         let reads = self.variables.reads_so_far();
         let mut assertions: Vec<_> = inherited.map(|reaching| reaching.assertion.clone()).collect();
@@ -91,12 +96,12 @@ impl Compiler<'_> {
         extractors.extend(self.own_extractors(common.extract, reached, &path.key("extract")));
         let mut filters = scope.filters.clone();
         filters.extend(self.filters(common.filters, &path.key("filters")));
-        if !Reach::Message.includes(word) {
+        if !Reach::Message.includes(Reached { kind: *word, opens }) {
             // Nothing is read here, so nothing can be discarded.
             filters.clear();
         }
         let mut needs = self.variables.reads_since(reads);
-        if Reach::Message.includes(word) {
+        if Reach::Message.includes(Reached { kind: *word, opens }) {
             self.variables.reader();
             needs.extend_from_slice(&scope.needs);
         }
@@ -148,64 +153,6 @@ impl Compiler<'_> {
         None
     }
 
-    pub(super) fn open(&mut self, open: &plan::Open, place: &Place<'_>) -> Option<SamplerKind> {
-        let mut settings = place.scope.connecting.clone();
-        let own = ConnectingSettings {
-            url: open.url.as_ref(),
-            path: open.path.as_ref(),
-            connect_timeout: open.connect_timeout.as_ref(),
-            headers: open.headers.as_ref(),
-            max_message_size: open.max_message_size.as_ref(),
-            inbox: open.inbox.as_ref(),
-            pings: open.pings.as_ref(),
-            answer_pings: open.answer_pings.as_ref(),
-            fragments: open.fragments.as_ref(),
-            heartbeat: open.heartbeat.as_ref(),
-        };
-        let before = self.problems.len();
-        self.connecting(&mut settings, &own, &place.path);
-        let Some(url) = settings.url else {
-            // Not if there is a `url` that is wrong, here or in an outer scope.
-            if open.url.is_none() && self.problems.len() == before && !self.url_failed() {
-                let problem = Problem::error(&place.path, "`open` has no `url`").at(At::Key);
-                self.note(
-                    problem
-                        .help("give it here or in `defaults`, such as `url: ws://127.0.0.1:9000`"),
-                );
-            }
-            return None;
-        };
-        // One that is wrong is noted, and might have been the one that a reader needs.
-        let otherwise = if open.pings.is_some() { Pings::Deliver } else { Pings::Answer };
-        let pings = settings.pings.unwrap_or(Setting::Fixed(otherwise));
-        if open.answer_pings.is_some()
-            && let Setting::Fixed(Pings::Answer | Pings::Ignore) = pings
-        {
-            let path = place.path.key("answer_pings");
-            let title = "`answer_pings` goes with `pings: deliver`";
-            let problem = Problem::error(&path, title).at(At::Key);
-            self.note(problem.help("write `pings: ignore` for a connection that answers none"));
-        }
-        let heartbeat = self.resolve_heartbeat(settings.heartbeat, &place.path);
-        let bytes = settings.bytes.unwrap_or(Setting::Fixed(INBOX_BYTES));
-        Some(SamplerKind::Open(Box::new(Open {
-            url,
-            path: settings.path,
-            connect_timeout: settings.connect_timeout.unwrap_or(Setting::Fixed(CONNECT_TIMEOUT)),
-            headers: settings.headers,
-            max_message_size: settings.max_message_size.unwrap_or(Setting::Fixed(MAX_MESSAGE_SIZE)),
-            inbox: InboxLimits {
-                messages: settings.messages.unwrap_or(Setting::Fixed(INBOX_MESSAGES)),
-                bytes,
-                when_full: settings.when_full.unwrap_or(Setting::Fixed(WhenFull::DropOldest)),
-            },
-            pings,
-            answer_pings: settings.answer_pings.unwrap_or(Setting::Fixed(true)),
-            fragments: settings.fragments.unwrap_or(Setting::Fixed(Fragments::Join)),
-            heartbeat,
-        })))
-    }
-
     /// Warns once for each kind of unnamed samplers that send different things.
     fn unnamed_payload(&mut self, settings: &PayloadSettings<'_>, place: &Place<'_>) {
         let payload = format!("{settings:?}");
@@ -222,11 +169,6 @@ impl Compiler<'_> {
             let warning = Warning::SharedLabel { kind: place.kind };
             self.note(warning.at(&place.path, At::Key));
         }
-    }
-
-    /// Whether some `url` has been refused, so that its lack further in is no news.
-    fn url_failed(&self) -> bool {
-        self.problems.iter().any(|problem| problem.path.last_key() == Some("url"))
     }
 
     /// The payload of a step, which has a label of its own or shares that of its kind.
@@ -265,7 +207,9 @@ impl Compiler<'_> {
         self.matching(&mut matching, settings, &place.path);
         let matching = matching.resolve(true);
         self.check_correlation(&matching, payload.as_ref(), &place.path);
-        Some(SamplerKind::RequestResponse(RequestResponse { payload: payload?, expect, matching }))
+        let connect = self.connect(own.connect.as_ref(), place);
+        let (payload, connect) = (payload?, connect?);
+        Some(SamplerKind::RequestResponse(RequestResponse { payload, expect, matching, connect }))
     }
 
     pub(super) fn single_write(
@@ -275,10 +219,15 @@ impl Compiler<'_> {
     ) -> Option<SamplerKind> {
         let settings = payload_settings!(own);
         let payload = self.labelled_payload(&settings, own.name.is_some(), place);
-        Some(SamplerKind::SingleWrite(SingleWrite { payload: payload? }))
+        let connect = self.connect(own.connect.as_ref(), place);
+        Some(SamplerKind::SingleWrite(SingleWrite { payload: payload?, connect: connect? }))
     }
 
-    pub(super) fn single_read(&mut self, own: &plan::SingleRead, place: &Place<'_>) -> SamplerKind {
+    pub(super) fn single_read(
+        &mut self,
+        own: &plan::SingleRead,
+        place: &Place<'_>,
+    ) -> Option<SamplerKind> {
         // An inherited `same` is meant for samplers that send.
         let same = Setting::Fixed(Expect::Same);
         let mut expect = place.scope.expect.clone().filter(|expect| *expect != same);
@@ -308,12 +257,13 @@ impl Compiler<'_> {
         if let Some(own) = &own.push_delay {
             replace(&mut push_delay, self.push_delay(own, &place.path.key("push_delay")));
         }
-        SamplerKind::SingleRead(SingleRead {
+        Some(SamplerKind::SingleRead(SingleRead {
+            connect: self.connect(own.connect.as_ref(), place)?,
             expect: expect.unwrap_or(Setting::Fixed(Expect::Any)),
             optional: optional.unwrap_or(Setting::Fixed(false)),
             push_delay,
             matching: matching.resolve(false),
-        })
+        }))
     }
 
     pub(super) fn ping_pong(&mut self, own: &plan::PingPong, place: &Place<'_>) -> SamplerKind {

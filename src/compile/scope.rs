@@ -11,19 +11,22 @@ use crate::compile::check::received_status;
 use crate::compile::compiler::Compiler;
 use crate::compile::extractor::ReachingExtractor;
 use crate::compile::heartbeat::ScopedHeartbeat;
+use crate::compile::opening::Connect;
 use crate::compile::reply::{MatchingSettings, ScopedMatching};
 use crate::plan::{
     self, Count, Defaults, Entries, Flag, Inbox, List, Path, Removable, Scoped, Text, Time, Word,
 };
 use crate::program::{
-    BadValue, ByteSize, Expect, Filter, Fragments, Header, OnError, PingKind, Pings, PushDelay,
-    Setting, Template, VariableId, WhenFull,
+    Backoff, BadValue, ByteSize, Expect, Filter, Fragments, Header, IfOpen, OnError, PingKind,
+    Pings, PushDelay, Setting, Template, VariableId, WhenFull,
 };
 
 /// The settings that hold at one point of the plan.
 #[derive(Debug, Clone)]
 pub(super) struct Scope {
     pub(super) connecting: Connecting,
+    pub(super) if_open: Option<Setting<IfOpen>>,
+    pub(super) connect: Option<Connect>,
     pub(super) connection: Option<Template>,
     pub(super) read_timeout: Option<Setting<Duration>>,
     pub(super) write_timeout: Option<Setting<Duration>>,
@@ -59,9 +62,11 @@ pub(super) struct Connecting {
     pub(super) answer_pings: Option<Setting<bool>>,
     pub(super) fragments: Option<Setting<Fragments>>,
     pub(super) heartbeat: ScopedHeartbeat,
+    pub(super) backoff: Option<Backoff>,
 }
 
-/// The settings of `open` as they are written, there or in `defaults`.
+/// The settings of `open` as they are written, there, in `connect` or in `defaults`.
+#[derive(Default)]
 pub(super) struct ConnectingSettings<'a> {
     pub(super) url: Option<&'a plan::Setting<Text>>,
     pub(super) path: Option<&'a plan::Setting<Text>>,
@@ -73,12 +78,35 @@ pub(super) struct ConnectingSettings<'a> {
     pub(super) answer_pings: Option<&'a plan::Setting<Flag>>,
     pub(super) fragments: Option<&'a plan::Setting<Word>>,
     pub(super) heartbeat: Option<&'a plan::Heartbeat>,
+    pub(super) backoff: Option<&'a plan::Backoff>,
 }
+
+/// The settings of `open` among others that are written in one place.
+macro_rules! connecting_settings {
+    ($own:expr) => {
+        crate::compile::scope::ConnectingSettings {
+            url: $own.url.as_ref(),
+            path: $own.path.as_ref(),
+            connect_timeout: $own.connect_timeout.as_ref(),
+            headers: $own.headers.as_ref(),
+            max_message_size: $own.max_message_size.as_ref(),
+            inbox: $own.inbox.as_ref(),
+            pings: $own.pings.as_ref(),
+            answer_pings: $own.answer_pings.as_ref(),
+            fragments: $own.fragments.as_ref(),
+            heartbeat: $own.heartbeat.as_ref(),
+            backoff: $own.backoff.as_ref(),
+        }
+    };
+}
+pub(super) use connecting_settings;
 
 impl Default for Scope {
     fn default() -> Self {
         Self {
             connecting: Connecting::default(),
+            if_open: None,
+            connect: None,
             connection: None,
             read_timeout: None,
             write_timeout: None,
@@ -142,18 +170,7 @@ impl Compiler<'_> {
 
     fn defaults(&mut self, scope: &mut Scope, defaults: &Defaults, path: &Path) {
         let d = defaults;
-        let connecting = ConnectingSettings {
-            url: d.url.as_ref(),
-            path: d.path.as_ref(),
-            connect_timeout: d.connect_timeout.as_ref(),
-            headers: d.headers.as_ref(),
-            max_message_size: d.max_message_size.as_ref(),
-            inbox: d.inbox.as_ref(),
-            pings: d.pings.as_ref(),
-            answer_pings: d.answer_pings.as_ref(),
-            fragments: d.fragments.as_ref(),
-            heartbeat: d.heartbeat.as_ref(),
-        };
+        let connecting = connecting_settings!(d);
         self.connecting(&mut scope.connecting, &connecting, path);
         macro_rules! inherit {
             ($($field:ident: $method:ident,)*) => {$(
@@ -163,7 +180,12 @@ impl Compiler<'_> {
                 replace(&mut scope.$field, inner);
             )*};
         }
+        if let Some(connect) = &d.connect {
+            let connect = self.connect_choice(connect, &scope.connecting, &path.key("connect"));
+            replace(&mut scope.connect, connect);
+        }
         inherit! {
+            if_open: setting,
             connection: connection_name,
             read_timeout: timeout,
             write_timeout: timeout,
@@ -232,6 +254,9 @@ impl Compiler<'_> {
         }
         if let Some(fragments) = settings.fragments {
             replace(&mut outer.fragments, self.setting(fragments, &path.key("fragments")));
+        }
+        if let Some(backoff) = settings.backoff {
+            replace(&mut outer.backoff, self.backoff(backoff, &path.key("backoff")));
         }
         if let Some(heartbeat) = settings.heartbeat {
             self.heartbeat(&mut outer.heartbeat, heartbeat, &path.key("heartbeat"));

@@ -1,5 +1,6 @@
 //! Steps: which kind each is, and pauses.
 
+use std::cell::Cell;
 use std::convert::identity;
 use std::time::Duration;
 
@@ -56,7 +57,8 @@ impl Compiler<'_> {
         macro_rules! sampler {
             ($kind:ident, $own:expr, $wrap:expr) => {{
                 let kind = stringify!($kind);
-                let place = Place { kind, path: path.key(kind), scope };
+                let connects = Cell::new(false);
+                let place = Place { kind, path: path.key(kind), scope, connects };
                 if !self.is_enabled($own.common().enabled, &place.path) {
                     return;
                 }
@@ -80,7 +82,7 @@ impl Compiler<'_> {
             plan::Step::Open(own) => sampler!(open, own, identity),
             plan::Step::RequestResponse(own) => sampler!(request_response, own, identity),
             plan::Step::SingleWrite(own) => sampler!(single_write, own, identity),
-            plan::Step::SingleRead(own) => sampler!(single_read, own, Some),
+            plan::Step::SingleRead(own) => sampler!(single_read, own, identity),
             plan::Step::Read(own) => sampler!(read, own, identity),
             plan::Step::PingPong(own) => sampler!(ping_pong, own, Some),
             plan::Step::Close(own) => sampler!(close, own, Some),

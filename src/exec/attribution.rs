@@ -82,6 +82,10 @@ pub(crate) enum Late {
 pub(crate) struct UnansweredPings(Vec<Box<[u8]>>);
 
 impl UnansweredPings {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(crate) fn contains(&self, payload: &[u8]) -> bool {
         self.0.iter().any(|one| **one == *payload)
     }
@@ -99,6 +103,11 @@ impl<'p> Attribution<'p> {
     /// Whether a sampler of this class cannot tell late replies from its own.
     pub(crate) fn is_ambiguous(&self, key: &str) -> bool {
         self.classes.iter().any(|class| class.key == *key)
+    }
+
+    /// Whether samplers are skipped until the connection is opened anew.
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.classes.iter().any(|class| class.stuck)
     }
 
     /// Remembers a request without a reply. Gives the label of one that is forgotten for it.

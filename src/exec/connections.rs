@@ -36,6 +36,8 @@ pub(crate) struct Slot<'p> {
     pub(crate) unanswered_pings: UnansweredPings,
     /// Whether we have sent a close that no sampler waits for.
     closing: bool,
+    /// Attempts to open it that failed, since the last that succeeded.
+    pub(crate) failed_attempts: u32,
     /// Requests that went unanswered, whose late replies could pass for others'.
     pub(crate) attribution: Option<Box<Attribution<'p>>>,
     /// What it does by itself to stay alive.
@@ -191,8 +193,9 @@ impl<'p> Connections<'p> {
     /// Remembers that an `open` failed; its own row is the one that tells.
     pub(crate) fn open_failed(&mut self, id: SlotId, url: Option<Rc<str>>, failure: Failure) {
         let slot = self.get_mut(id);
-        let name = std::mem::take(&mut slot.name);
-        *slot = Slot { name, url, loss: Some(Met { failure, met: true }), ..Slot::default() };
+        let (name, failed_attempts) = (std::mem::take(&mut slot.name), slot.failed_attempts);
+        let loss = Some(Met { failure, met: true });
+        *slot = Slot { name, url, loss, failed_attempts, ..Slot::default() };
     }
 
     /// Lets go of a connection, open or lost: what is left of it lingers in the background, and a
@@ -283,6 +286,12 @@ impl Slot<'_> {
 
     pub(crate) fn is_open(&self) -> bool {
         self.connection.is_some() && self.loss.is_none()
+    }
+
+    /// Whether it is open and no unanswered request makes later samplers skip it.
+    pub(crate) fn is_in_sync(&self) -> bool {
+        let is_stuck = self.attribution.as_ref().is_some_and(|requests| requests.is_stuck());
+        self.is_open() && !is_stuck && self.unanswered_pings.is_empty()
     }
 }
 

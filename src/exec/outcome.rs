@@ -140,6 +140,8 @@ pub(crate) enum Execution {
     Skipped(Code),
     /// Without one: the run ended while it only waited.
     Cut,
+    /// Without one: what it would have opened is open.
+    Kept,
 }
 
 /// The row's `responseMessage`: one line of a fixed set.

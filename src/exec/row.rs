@@ -17,7 +17,7 @@ pub(crate) struct Whose<'a> {
     pub(crate) url: &'a str,
     /// The values of the plan's `sample_variables`.
     pub(crate) variables: &'a [Option<Cow<'a, str>>],
-    /// Whether the sampler was an `open`: its codes are HTTP's.
+    /// Whether the sampler was opening its connection: its codes are HTTP's.
     pub(crate) opening: bool,
 }
 

@@ -96,6 +96,8 @@ fn open(address: SocketAddr) -> Step {
         answer_pings: Setting::Fixed(true),
         fragments: Setting::Fixed(Fragments::Join),
         heartbeat: Heartbeat::default(),
+        if_open: Setting::Fixed(IfOpen::Replace),
+        backoff: None,
     };
     sampler("open", SamplerKind::Open(Box::new(open)))
 }
@@ -112,6 +114,7 @@ fn ask() -> Step {
             varies: false,
             others_read: false,
         },
+        connect: None,
     };
     sampler("ask", SamplerKind::RequestResponse(request))
 }

@@ -237,7 +237,6 @@ impl<'p> Thread<'p> {
 
     async fn sampler(&mut self, sampler: &'p Sampler) -> Flow {
         self.tally.reached += 1;
-        let opening = matches!(sampler.kind, SamplerKind::Open(_));
         let (label, execution) = match self.scope.text(&sampler.name) {
             Err(failure) => {
                 let Self { scope, connections, .. } = self;
@@ -269,7 +268,13 @@ impl<'p> Thread<'p> {
                 self.worker.note(&Note::Cut { label: &label });
                 Flow::Go
             }
+            Execution::Kept => {
+                self.tally.reached -= 1;
+                Flow::Go
+            }
             Execution::Row(mut outcome) => {
+                // Until the upgrade is accepted, its codes are HTTP's.
+                let opening = sampler.kind.opening().is_some() && outcome.head.is_none();
                 self.tell_last_frame(&sampler.kind, &outcome);
                 self.judge(sampler, &mut outcome);
                 self.emit(&label, &mut outcome, opening);

@@ -47,8 +47,8 @@ pub use load::{Loaded, load};
 pub use path::{FileId, Path, Segment};
 pub use problem::Problem;
 pub use sampler::{
-    Close, Common, Correlate, Defaults, Inbox, Open, PingPong, PushDelay, Read, RequestResponse,
-    SendFile, SingleRead, SingleWrite,
+    Backoff, Close, Common, Connect, Correlate, Defaults, Inbox, Open, PingPong, PushDelay, Read,
+    RequestResponse, SendFile, SingleRead, SingleWrite,
 };
 pub use schema::{schema, steps_schema};
 pub use scoped::Scoped;

@@ -124,6 +124,11 @@ samplers! {
         fragments: Setting<Word>,
         /// What the connection does by itself while its thread waits, without rows.
         heartbeat: Heartbeat,
+        /// What happens if the connection is open already: `replace` closes it and opens a new one,
+        /// `keep` leaves it alone, without a row, unless late replies have left it out of sync.
+        if_open: Setting<Word>,
+        /// How long to wait before an attempt that follows a failed one.
+        backoff: Backoff,
     }
 
     /// Sends a message and waits for its reply.
@@ -155,6 +160,9 @@ samplers! {
         /// What becomes of messages that are not the reply: `keep` them for later readers, or `drop`
         /// them.
         unmatched: Setting<Word>,
+        /// Which connection is used: `reuse` takes the one that is open, `new` opens one first, in
+        /// the same row; settings of an `open` mean `new`.
+        connect: TextOr<Connect>,
     }
 
     /// Sends a message.
@@ -173,6 +181,9 @@ samplers! {
         send_random: Setting<Size>,
         /// Whether the text ends with a NUL, as STOMP frames do.
         stomp: Setting<Flag>,
+        /// Which connection is used: `reuse` takes the one that is open, `new` opens one first, in
+        /// the same row; settings of an `open` mean `new`.
+        connect: TextOr<Connect>,
     }
 
     /// Waits for a message.
@@ -193,6 +204,9 @@ samplers! {
         late_replies: Setting<Word>,
         /// What becomes of messages that are passed over.
         unmatched: Setting<Word>,
+        /// Which connection is used: `reuse` takes the one that is open, `new` opens one first, in
+        /// the same row; settings of an `open` mean `new`.
+        connect: TextOr<Connect>,
     }
 
     /// Reads many messages into one row: for a time, or until there are enough, or until one fits.
@@ -234,6 +248,58 @@ samplers! {
         /// The statuses of the peer's answer that pass.
         expect_status: List<Setting<Count>>,
     }
+}
+
+/// `backoff`: the first wait, and the longest; each is twice the one before, and an attempt that
+/// succeeds ends them.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Backoff {
+    /// The wait after the first attempt that failed.
+    #[serde(default, deserialize_with = "given")]
+    pub first: Option<Setting<Time>>,
+    /// The longest wait.
+    #[serde(default, deserialize_with = "given")]
+    pub max: Option<Setting<Time>>,
+}
+
+/// `connect`: settings of the connection that a sampler opens for itself.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Connect {
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub url: Option<Setting<Text>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub path: Option<Setting<Text>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub connect_timeout: Option<Setting<Time>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub headers: Option<Entries<Removable<Setting<Text>>>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub max_message_size: Option<Setting<Size>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub inbox: Option<Inbox>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub pings: Option<Setting<Word>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub answer_pings: Option<Setting<Flag>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub fragments: Option<Setting<Word>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub heartbeat: Option<Heartbeat>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub backoff: Option<Backoff>,
 }
 
 /// `send_file`: the file and what it holds.
@@ -334,6 +400,15 @@ pub struct Defaults {
     /// See [`Open`]; merges with the outer scope's.
     #[serde(default, deserialize_with = "given")]
     pub heartbeat: Option<Heartbeat>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub if_open: Option<Setting<Word>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub backoff: Option<Backoff>,
+    /// See [`RequestResponse`], [`SingleWrite`] and [`SingleRead`].
+    #[serde(default, deserialize_with = "given")]
+    pub connect: Option<TextOr<Connect>>,
     /// The name of the connection of all samplers.
     #[serde(default, deserialize_with = "given")]
     pub connection: Option<Setting<Text>>,

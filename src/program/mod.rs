@@ -42,9 +42,9 @@ pub use pause::Pause;
 pub use push_delay::{PushDelay, SentAt, TimeUnit};
 pub use reply::{Correlate, LateReplies, Matching, Reply, Unmatched};
 pub use sampler::{
-    Close, Expect, Fragments, Header, InboxLimits, MAX_RANDOM, OnError, Open, Payload, PingKind,
-    PingPong, Pings, Read, RequestResponse, Sampler, SamplerKind, SingleRead, SingleWrite,
-    WhenFull,
+    Backoff, Close, Expect, Fragments, Header, IfOpen, InboxLimits, MAX_RANDOM, OnError, Open,
+    Payload, PingKind, PingPong, Pings, Read, RequestResponse, Sampler, SamplerKind, SingleRead,
+    SingleWrite, WhenFull,
 };
 pub use secrets::{Secrets, is_secret_header};
 pub use setting::{BadValue, ByteSize, FromText, Setting};

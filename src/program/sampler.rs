@@ -66,6 +66,17 @@ pub enum SamplerKind {
 }
 
 impl SamplerKind {
+    /// The connection that it opens, if it opens one.
+    pub fn opening(&self) -> Option<&Open> {
+        match self {
+            Self::Open(open) => Some(open),
+            Self::RequestResponse(RequestResponse { connect, .. })
+            | Self::SingleWrite(SingleWrite { connect, .. })
+            | Self::SingleRead(SingleRead { connect, .. }) => connect.as_deref(),
+            Self::Read(_) | Self::PingPong(_) | Self::Close(_) => None,
+        }
+    }
+
     /// What a reading sampler expects; `None` for the others.
     pub fn expect(&self) -> Option<&Setting<Expect>> {
         match self {
@@ -130,6 +141,28 @@ pub struct Open {
     pub fragments: Setting<Fragments>,
     /// What the connection does by itself to stay alive.
     pub heartbeat: Heartbeat,
+    /// What happens to an open connection of that name.
+    pub if_open: Setting<IfOpen>,
+    /// Waits before attempts that follow failed ones; `None` for no waits.
+    pub backoff: Option<Backoff>,
+}
+
+/// `if_open`: what an `open` does with an open connection of its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IfOpen {
+    /// It is closed, and a new one opened.
+    Replace,
+    /// It stays, unless it is out of sync.
+    Keep,
+}
+
+/// `backoff`: each wait is twice the one before.
+#[derive(Debug, Clone)]
+pub struct Backoff {
+    /// The first wait; never zero.
+    pub first: Setting<Duration>,
+    /// The longest wait; never zero.
+    pub max: Setting<Duration>,
 }
 
 /// `pings`: what becomes of pings, and of pongs that no `ping_pong` awaits.
@@ -192,6 +225,8 @@ pub struct RequestResponse {
     pub expect: Setting<Expect>,
     /// Which message is the reply.
     pub matching: Matching,
+    /// What it opens first, for itself; `None` to use the connection that is open.
+    pub connect: Option<Box<Open>>,
 }
 
 /// `single_write`.
@@ -199,6 +234,8 @@ pub struct RequestResponse {
 pub struct SingleWrite {
     /// What is sent.
     pub payload: Payload,
+    /// What it opens first, for itself; `None` to use the connection that is open.
+    pub connect: Option<Box<Open>>,
 }
 
 /// `single_read`.
@@ -212,6 +249,8 @@ pub struct SingleRead {
     pub push_delay: Option<PushDelay>,
     /// Which message is read.
     pub matching: Matching,
+    /// What it opens first, for itself; `None` to use the connection that is open.
+    pub connect: Option<Box<Open>>,
 }
 
 /// `read`: ends with `count` messages, or with one that fits `until`; without either, after `time`.

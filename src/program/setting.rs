@@ -249,6 +249,12 @@ impl FromText for MessageType {
     }
 }
 
+impl FromText for crate::program::IfOpen {
+    fn from_text(text: &str) -> Result<Self, BadValue> {
+        word(text, &[("replace", Self::Replace), ("keep", Self::Keep)])
+    }
+}
+
 impl FromText for PingKind {
     fn from_text(text: &str) -> Result<Self, BadValue> {
         word(text, &[("ping_pong", Self::PingPong), ("pong", Self::Pong)])

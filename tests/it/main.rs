@@ -16,6 +16,7 @@ mod jmeter;
 mod layers;
 mod matchers;
 mod memory;
+mod opening;
 mod payloads;
 mod phases;
 mod plan_errors;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::program::{Controller, Setting, Step, Times, Values};
+use crate::program::{Controller, IfOpen, SamplerKind, Setting, Step, Times, Values};
 
 /// A number of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,13 @@ impl fmt::Display for Rows {
 pub(super) fn rows(steps: &[Step]) -> Rows {
     steps.iter().fold(Rows::Exactly(0), |total, step| {
         total.plus(match step {
-            Step::Sampler(_) => Rows::Exactly(1),
+            Step::Sampler(sampler) => match &sampler.kind {
+                // One that is open already gets no row.
+                SamplerKind::Open(open) if open.if_open != Setting::Fixed(IfOpen::Replace) => {
+                    Rows::Unknown
+                }
+                _ => Rows::Exactly(1),
+            },
             Step::Pause(_) | Step::Set(_) | Step::Log(_) => Rows::Exactly(0),
             Step::Controller(own) => of_controller(own),
             // What follows may be left out.

@@ -22,14 +22,24 @@ pub(super) fn sampler(page: &mut Page, sampler: &Sampler) {
     page.below(|page| {
         page.entry("connection", &sampler.connection.source);
         match &sampler.kind {
-            SamplerKind::Open(own) => open(page, own),
+            SamplerKind::Open(own) => {
+                open(page, own);
+                page.entry("if_open", &own.if_open.shown());
+            }
             SamplerKind::RequestResponse(own) => {
+                connect(page, own.connect.as_deref());
                 payload(page, &own.payload);
                 page.entry("expect", &own.expect.shown());
                 matching(page, &own.matching);
             }
-            SamplerKind::SingleWrite(own) => payload(page, &own.payload),
-            SamplerKind::SingleRead(own) => single_read(page, own),
+            SamplerKind::SingleWrite(own) => {
+                connect(page, own.connect.as_deref());
+                payload(page, &own.payload);
+            }
+            SamplerKind::SingleRead(own) => {
+                connect(page, own.connect.as_deref());
+                single_read(page, own);
+            }
             SamplerKind::Read(own) => read(page, own),
             SamplerKind::PingPong(own) => ping_pong(page, own),
             SamplerKind::Close(own) => close(page, own),
@@ -50,7 +60,19 @@ pub(super) fn sampler(page: &mut Page, sampler: &Sampler) {
     });
 }
 
+/// What a sampler opens for itself, if anything.
+fn connect(page: &mut Page, own: Option<&Open>) {
+    if let Some(own) = own {
+        page.line("connect:");
+        page.below(|page| open(page, own));
+    }
+}
+
 fn open(page: &mut Page, open: &Open) {
+    if let Some(backoff) = &open.backoff {
+        let (first, max) = (backoff.first.shown(), backoff.max.shown());
+        page.entry("backoff", &format!("{first} after a failed attempt, doubled up to {max}"));
+    }
     let path = open.path.as_ref();
     let constants = (open.url.as_constant(), path.map(Template::as_constant));
     // Known before the run as a whole, or shown in its parts.

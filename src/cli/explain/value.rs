@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::net::is_secret;
 use crate::program::{
-    ByteSize, Expect, Fragments, LateReplies, PingKind, Pings, Setting, TimeUnit, Times, Unmatched,
-    WhenFull,
+    ByteSize, Expect, Fragments, IfOpen, LateReplies, PingKind, Pings, Setting, TimeUnit, Times,
+    Unmatched, WhenFull,
 };
 
 /// What stands in place of a secret.
@@ -100,6 +100,10 @@ shown! {
     PingKind: |kind| match kind {
         PingKind::PingPong => "ping_pong",
         PingKind::Pong => "pong",
+    };
+    IfOpen: |rule| match rule {
+        IfOpen::Replace => "replace",
+        IfOpen::Keep => "keep",
     };
     LateReplies: |policy| match policy {
         LateReplies::Skip => "skip",

@@ -10,10 +10,11 @@ use crate::exec::evaluate::Scope;
 use crate::exec::filter::Filters;
 use crate::exec::matcher::Matcher;
 use crate::exec::outcome::{Execution, Failure, Outcome};
+use crate::exec::samplers::open;
 use crate::exec::samplers::take::ReadOn;
 use crate::exec::trace::{ConnectionTap, Tracer};
 use crate::exec::wait::{AtEnd, Ended};
-use crate::program::{LateReplies, Matching, Reply, Sampler, Unmatched};
+use crate::program::{LateReplies, Matching, Open, Reply, Sampler, Unmatched};
 use crate::sample::{Code, Note};
 use crate::ws::{Connection, Observer, Opcode, Tap};
 
@@ -57,6 +58,18 @@ impl<'a, 'p> Job<'a, 'p> {
 
     pub(crate) fn note(&self, note: &Note<'_>) {
         self.connections.worker.note(note);
+    }
+
+    /// Opens the connection of a sampler that is to have its own: its outcome so far, which is
+    /// `None` for one that uses the connection that is open; or what came of the sampler.
+    pub(crate) async fn connect(
+        &mut self,
+        connect: Option<&'p Open>,
+    ) -> Result<Result<Option<Box<Outcome>>, Box<Execution>>, Failure> {
+        match connect {
+            None => Ok(Ok(None)),
+            Some(spec) => Ok(Box::pin(open::open(self, spec)).await?.map(Some)),
+        }
     }
 
     /// Why a sampler that writes cannot run, if it cannot.
@@ -163,14 +176,14 @@ impl<'a, 'p> Job<'a, 'p> {
         }
     }
 
-    /// Sends one frame that nothing answers: what came of it is the whole sample.
+    /// Sends one frame that nothing answers: what comes of it is the rest of the sample.
     pub(crate) async fn send_only(
         &mut self,
+        mut outcome: Outcome,
         opcode: Opcode,
         payload: &[u8],
         write_timeout: Duration,
     ) -> Execution {
-        let mut outcome = self.outcome();
         let sent = self.send(&mut outcome, opcode, payload, &mut ReadOn, write_timeout).await;
         outcome.end = clock::now();
         let end = outcome.end;

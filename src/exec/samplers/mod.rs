@@ -35,7 +35,7 @@ pub(crate) async fn run<'p>(
     }
 }
 
-/// Tells a sampler's connection that it failed, or is skipped, before it could begin: an `open`
+/// Tells a sampler's connection that it failed, or is skipped, before it could begin: one that opens
 /// leaves none behind.
 pub(crate) async fn not_begun(
     scope: &mut Scope,
@@ -44,7 +44,7 @@ pub(crate) async fn not_begun(
     failure: Failure,
 ) {
     // Without a name there is no connection to speak of.
-    if let (SamplerKind::Open(_), Ok(name)) = (&sampler.kind, scope.text(&sampler.connection)) {
+    if let (Some(_), Ok(name)) = (sampler.kind.opening(), scope.text(&sampler.connection)) {
         let id = connections.slot(&name);
         Box::pin(open::give_up(connections, id, failure)).await;
     }
@@ -63,15 +63,31 @@ async fn execute<'p>(
         return Ok(Execution::Skipped(cause));
     }
     let mut job = Job::begin(scope, connections, sampler, label).await?;
-    match &sampler.kind {
+    if sampler.kind.opening().is_some() {
         // Opening is rare and its state large: kept out of each thread's own.
-        SamplerKind::Open(open) => Box::pin(open::run(&mut job, open)).await,
-        SamplerKind::RequestResponse(request) => request_response::run(&mut job, request).await,
-        SamplerKind::SingleWrite(write) => single_write::run(&mut job, write).await,
-        SamplerKind::SingleRead(read) => single_read::run(&mut job, read).await,
+        return Box::pin(run_opening(&mut job)).await;
+    }
+    run_kind(&mut job).await
+}
+
+/// A sampler that opens its connection. What fails before it tries leaves no connection behind.
+async fn run_opening(job: &mut Job<'_, '_>) -> Result<Execution, Failure> {
+    let execution = run_kind(job).await;
+    if let Err(failure) = &execution {
+        open::give_up(job.connections, job.id, failure.clone()).await;
+    }
+    execution
+}
+
+async fn run_kind(job: &mut Job<'_, '_>) -> Result<Execution, Failure> {
+    match &job.sampler.kind {
+        SamplerKind::Open(open) => Box::pin(open::run(job, open)).await,
+        SamplerKind::RequestResponse(request) => request_response::run(job, request).await,
+        SamplerKind::SingleWrite(write) => single_write::run(job, write).await,
+        SamplerKind::SingleRead(read) => single_read::run(job, read).await,
         // Rarer than the others, and its state larger.
-        SamplerKind::Read(read) => Box::pin(read::run(&mut job, read)).await,
-        SamplerKind::PingPong(ping) => ping_pong::run(&mut job, ping).await,
-        SamplerKind::Close(close) => Box::pin(close::run(&mut job, close)).await,
+        SamplerKind::Read(read) => Box::pin(read::run(job, read)).await,
+        SamplerKind::PingPong(ping) => ping_pong::run(job, ping).await,
+        SamplerKind::Close(close) => Box::pin(close::run(job, close)).await,
     }
 }

@@ -1,4 +1,4 @@
-//! `open`: connects and upgrades.
+//! `open`: connects and upgrades; so does a sampler with `connect` before it does anything else.
 
 use std::io;
 use std::rc::Rc;
@@ -11,8 +11,9 @@ use crate::exec::heartbeat::Heartbeat;
 use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::samplers::close::close_one;
 use crate::exec::samplers::job::{Job, interrupted, nonzero};
+use crate::exec::wait::Ended;
 use crate::net::{self, DialError, Url};
-use crate::program::{self, Fragments, Pings, WhenFull, is_secret_header};
+use crate::program::{self, Fragments, IfOpen, Pings, WhenFull, is_secret_header};
 use crate::sample::{Code, Note, Phases};
 use crate::ws::{ConnectError, ConnectFailure, FrameRules, InboxBounds, Limits, Overflow, connect};
 
@@ -20,16 +21,29 @@ pub(crate) async fn run<'p>(
     job: &mut Job<'_, 'p>,
     spec: &'p program::Open,
 ) -> Result<Execution, Failure> {
-    let prepared = evaluate(job, spec).and_then(|attempt| {
-        Ok((attempt, Heartbeat::evaluate(job.scope, &spec.heartbeat, clock::now())?))
-    });
-    let (attempt, heartbeat) = match prepared {
-        Ok(prepared) => prepared,
-        Err(failure) => {
-            give_up(job.connections, job.id, failure.clone()).await;
-            return Err(failure);
-        }
-    };
+    if job.scope.value(&spec.if_open)? == IfOpen::Keep && job.slot().is_in_sync() {
+        return Ok(Execution::Kept);
+    }
+    Ok(match open(job, spec).await? {
+        Ok(opened) => Execution::Row(*opened),
+        Err(over) => *over,
+    })
+}
+
+/// Opens the connection, for an `open` or for another sampler that begins so: its outcome so far; or,
+/// where there is no connection, what came of the sampler. Fails, and nothing was sent, where a
+/// setting cannot be evaluated.
+pub(crate) async fn open<'p>(
+    job: &mut Job<'_, 'p>,
+    spec: &'p program::Open,
+) -> Result<Result<Box<Outcome>, Box<Execution>>, Failure> {
+    if let Some(wait) = backoff(job, spec)?
+        && job.connections.pause_until(clock::now() + wait).await != Ended::Done
+    {
+        return Ok(Err(Box::new(Execution::Cut)));
+    }
+    let attempt = evaluate(job, spec)?;
+    let heartbeat = Heartbeat::evaluate(job.scope, &spec.heartbeat, clock::now())?;
     let shown: Rc<str> = if job.scope.shared.program.show_secrets {
         attempt.url.uri.to_string().into()
     } else {
@@ -39,7 +53,7 @@ pub(crate) async fn run<'p>(
     };
     // An open connection of this name is closed first, before timing starts.
     close_one(job.connections, job.id).await;
-    let mut outcome = Outcome::begun(clock::now());
+    let mut outcome = Box::new(Outcome::begun(clock::now()));
     outcome.url = Some(Rc::clone(&shown));
     let deadline = outcome.start + attempt.timeout;
     let tap = job.tap();
@@ -58,7 +72,7 @@ pub(crate) async fn run<'p>(
             outcome.sent_bytes = connected.sent_bytes;
             outcome.head = Some(connected.head);
             job.connections.opened(job.id, connected.connection, shown, heartbeat);
-            return Ok(Execution::Row(outcome));
+            return Ok(Ok(outcome));
         }
         Some(Err(failure)) => {
             outcome.bytes = failure.bytes;
@@ -70,9 +84,26 @@ pub(crate) async fn run<'p>(
     let (received_bytes, sent_bytes) = (outcome.bytes, outcome.sent_bytes);
     job.note(&Note::OpenFailed { received_bytes, sent_bytes });
     job.connections.open_failed(job.id, Some(shown), failure.clone());
+    let slot = job.slot();
+    slot.failed_attempts = slot.failed_attempts.saturating_add(1);
     let end = clock::now();
     outcome.connect = end - outcome.start;
-    Ok(Execution::Row(outcome.failed(failure, end)))
+    Ok(Err(Box::new(Execution::Row(outcome.failed(failure, end)))))
+}
+
+/// How long to wait before the next attempt, if an earlier one failed.
+fn backoff(job: &mut Job<'_, '_>, spec: &program::Open) -> Result<Option<Duration>, Failure> {
+    let failed = job.slot().failed_attempts;
+    let Some(backoff) = spec.backoff.as_ref().filter(|_| failed > 0) else { return Ok(None) };
+    let first = nonzero(job.scope.value(&backoff.first)?, "first")?;
+    let max = nonzero(job.scope.value(&backoff.max)?, "max")?;
+    Ok(Some(wait_after(failed, first, max)))
+}
+
+/// The wait after so many failed attempts, at least one: each is twice the one before.
+fn wait_after(failed: u32, first: Duration, max: Duration) -> Duration {
+    let doubled = 1_u32.checked_shl(failed.saturating_sub(1)).unwrap_or(u32::MAX);
+    first.saturating_mul(doubled).min(max)
 }
 
 /// An `open` cannot be tried: its connection would have been another than one that is open now, so
@@ -183,4 +214,19 @@ fn describe(failure: &ConnectFailure) -> Failure {
         }
     };
     Failure::new(code, text, cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_wait_is_twice_the_one_before_up_to_the_longest() {
+        let (first, max) = (Duration::from_millis(100), Duration::from_secs(1));
+        let waits: Vec<u128> =
+            (1..=6).map(|failed| wait_after(failed, first, max).as_millis()).collect();
+        assert_eq!(waits, [100, 200, 400, 800, 1_000, 1_000]);
+        assert_eq!(wait_after(u32::MAX, first, max), max);
+        assert_eq!(wait_after(32, Duration::MAX, Duration::MAX), Duration::MAX);
+    }
 }

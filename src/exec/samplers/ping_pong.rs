@@ -35,7 +35,8 @@ pub(crate) async fn run(
         return Err(Failure::new(Code::BadValue, text, "a payload is longer than 125 bytes"));
     }
     if kind == PingKind::Pong {
-        return Ok(job.send_only(Opcode::Pong, payload.as_bytes(), write_timeout).await);
+        let outcome = job.outcome();
+        return Ok(job.send_only(outcome, Opcode::Pong, payload.as_bytes(), write_timeout).await);
     }
     if job.slot().unanswered_pings.contains(payload.as_bytes()) {
         return Ok(Execution::Skipped(Code::OutOfSync));

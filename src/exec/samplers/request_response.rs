@@ -7,7 +7,7 @@ use crate::clock;
 use crate::exec::attribution::Request;
 use crate::exec::filter::Filters;
 use crate::exec::matcher::Matcher;
-use crate::exec::outcome::{Execution, Failure};
+use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::samplers::job::Job;
 use crate::exec::samplers::payload;
 use crate::exec::samplers::take::{self, Take};
@@ -19,7 +19,9 @@ pub(crate) async fn run<'p>(
     job: &mut Job<'_, 'p>,
     spec: &'p program::RequestResponse,
 ) -> Result<Execution, Failure> {
-    if let Some(refusal) = job.refusal() {
+    if spec.connect.is_none()
+        && let Some(refusal) = job.refusal()
+    {
         return Ok(refusal);
     }
     let (read_timeout, write_timeout) = job.timeouts()?;
@@ -28,23 +30,29 @@ pub(crate) async fn run<'p>(
     let (kind, bytes) = payload::evaluate(job.scope, &spec.payload)?;
     let mut filters = job.filters()?;
     let matcher = job.matcher(spec.matching.reply.as_ref(), &bytes)?;
+    let opened = match job.connect(spec.connect.as_deref()).await? {
+        Ok(opened) => opened,
+        Err(over) => return Ok(*over),
+    };
     if !job.awaits(matcher.as_ref(), late_replies) {
         return Ok(Execution::Skipped(Code::OutOfSync));
     }
-    if let Err(outcome) = job.catch_up(write_timeout).await {
-        return Ok(Execution::Row(*outcome));
+    if let Err(over) = job.catch_up(write_timeout).await {
+        return Ok(Execution::Row(join(opened, *over)));
     }
-    let mut outcome = job.outcome();
+    let mut outcome = opened.map_or_else(|| job.outcome(), |opened| *opened);
+    // A reply answers what is sent from now on.
+    let sent_at = if spec.connect.is_some() { clock::now() } else { outcome.start };
     job.exchange(&mut outcome);
     let is_of_use = spec.matching.others_read || unmatched == Unmatched::Keep;
     sort_out_early(job, &mut filters, is_of_use);
-    let mut reply = Take::new(Some(outcome.start), filters, matcher, unmatched, job.tracer());
+    let mut reply = Take::new(Some(sent_at), filters, matcher, unmatched, job.tracer());
     reply.for_close = expect == Expect::Close;
     let sent = job.send(&mut outcome, kind.opcode(), &bytes, &mut reply, write_timeout).await;
     if let Err(failure) = sent {
         reply.finish(job, &mut outcome);
         // Part of the frame may be on its way: its reply could still come.
-        remember(job, reply.matcher, outcome.start, late_replies);
+        remember(job, reply.matcher, sent_at, late_replies);
         return Ok(Execution::Row(outcome.failed(failure, clock::now())));
     }
     let deadline = clock::now() + read_timeout;
@@ -62,8 +70,16 @@ pub(crate) async fn run<'p>(
         return Ok(Execution::Row(take::lost(job, outcome, expect)));
     }
     let failure = job.no_answer(ended, "no reply came within `read_timeout`", &reply.passed_over());
-    remember(job, reply.matcher, outcome.start, late_replies);
+    remember(job, reply.matcher, sent_at, late_replies);
     Ok(Execution::Row(outcome.failed(failure, clock::now())))
+}
+
+/// A sample that failed after it had opened its connection, if it has one of its own.
+fn join(opened: Option<Box<Outcome>>, over: Outcome) -> Outcome {
+    match (opened, over.failure) {
+        (Some(opened), Some(failure)) => opened.failed(failure, over.end),
+        (_, failure) => Outcome { failure, ..over },
+    }
 }
 
 /// Messages that are already there cannot be replies; what no filter discards stays for reading

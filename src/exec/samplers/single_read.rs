@@ -20,29 +20,38 @@ pub(crate) async fn run<'p>(
     let age = spec.push_delay.as_ref().map(|spec| Age::evaluate(job, spec)).transpose()?;
     let filters = job.filters()?;
     let matcher = job.matcher(spec.matching.reply.as_ref(), &[])?;
+    let opened = match job.connect(spec.connect.as_deref()).await? {
+        Ok(opened) => opened,
+        Err(over) => return Ok(*over),
+    };
+    // What has connected has sent something, and is finished.
+    let at_end = if opened.is_some() { AtEnd::Finish } else { AtEnd::Cut };
     // A close is nobody's late reply.
     if expect != Expect::Close && !job.awaits(matcher.as_ref(), late_replies) {
         return Ok(Execution::Skipped(Code::OutOfSync));
     }
     let mut next = Take::new(None, filters, matcher, unmatched, job.tracer());
     next.for_close = expect == Expect::Close;
-    let mut outcome = job.outcome();
+    let mut outcome = opened.map_or_else(|| job.outcome(), |opened| *opened);
+    // Until now it has connected, or done nothing.
+    let begun = outcome.end;
     next.taken = waiting_message(job, &mut next);
     if expect == Expect::Close && job.slot().is_lost_unmet() {
         next.finish(job, &mut outcome);
         return Ok(Execution::Row(take::lost(job, outcome, expect)));
     }
-    if next.taken.is_none()
+    if spec.connect.is_none()
+        && next.taken.is_none()
         && let Some(refusal) = job.refusal()
     {
         next.finish(job, &mut outcome);
         return Ok(refusal);
     }
     job.exchange(&mut outcome);
-    let deadline = outcome.start + read_timeout;
+    let deadline = begun + read_timeout;
     let ended = job
         .connections
-        .wait(job.id, &mut next, deadline, AtEnd::Cut, |slot, next| {
+        .wait(job.id, &mut next, deadline, at_end, |slot, next| {
             next.taken.is_some() || !slot.is_open()
         })
         .await;

@@ -5,14 +5,21 @@ use crate::exec::samplers::job::Job;
 use crate::exec::samplers::payload;
 use crate::program;
 
-pub(crate) async fn run(
-    job: &mut Job<'_, '_>,
-    spec: &program::SingleWrite,
+pub(crate) async fn run<'p>(
+    job: &mut Job<'_, 'p>,
+    spec: &'p program::SingleWrite,
 ) -> Result<Execution, Failure> {
-    if let Some(refusal) = job.refusal() {
+    if spec.connect.is_none()
+        && let Some(refusal) = job.refusal()
+    {
         return Ok(refusal);
     }
     let write_timeout = job.write_timeout()?;
     let (kind, bytes) = payload::evaluate(job.scope, &spec.payload)?;
-    Ok(job.send_only(kind.opcode(), &bytes, write_timeout).await)
+    let outcome = match job.connect(spec.connect.as_deref()).await? {
+        Ok(Some(opened)) => *opened,
+        Ok(None) => job.outcome(),
+        Err(over) => return Ok(*over),
+    };
+    Ok(job.send_only(outcome, kind.opcode(), &bytes, write_timeout).await)
 }
