@@ -120,6 +120,10 @@ pub(crate) struct CheckArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArguments {
+    /// Print the schema of files that plans include with `include`.
+    #[arg(long)]
+    pub(crate) steps: bool,
+
     /// Write the schema to this file; an existing one is replaced.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

@@ -48,11 +48,13 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
         compile::compile(&loaded, &properties).map_err(CliError::Plan)?;
     console.warnings(&warnings);
     let clock = Clock::start();
+    let included = loaded.included_paths();
     let wanted = Wanted {
         folder: arguments.output.as_deref(),
         jtl: arguments.jtl.as_deref(),
         force: arguments.force,
         plan: &arguments.plan,
+        included: &included,
     };
     let outputs = Outputs::open(wanted, clock.wall(clock.started()).into())?;
     let Outputs { jtl, jtl_path, summary_path } = outputs;
@@ -204,12 +206,12 @@ fn about(
     ended: DateTime<Utc>,
 ) -> About {
     let iso = |time: DateTime<Utc>| time.to_rfc3339_opts(SecondsFormat::Millis, true);
-    let sha256 = Sha256::digest(loaded.source.as_bytes());
+    let sha256 = sha256(loaded);
     About {
         wsmeter: env!("CARGO_PKG_VERSION"),
         plan: json::Plan {
             path: loaded.path.display().to_string(),
-            sha256: hexadecimal(&sha256),
+            sha256,
             properties: properties
                 .iter()
                 .map(|(name, value)| (name.to_owned(), shown_property(program, name, value).into()))
@@ -220,6 +222,15 @@ fn about(
         started: iso(started),
         ended: iso(ended),
     }
+}
+
+/// The SHA-256 of the plan: of the text of its file, followed by the texts of the files that it
+/// includes, each once, in the order in which they are first included (`cat plan.yaml login.yaml |
+/// sha256sum`). What is not enabled is not included.
+fn sha256(loaded: &Loaded) -> String {
+    let mut hash = Sha256::new();
+    loaded.each_text(|text| hash.update(text.as_bytes()));
+    hexadecimal(&hash.finalize())
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

@@ -2,22 +2,20 @@
 //! a value.
 
 use std::collections::HashMap;
-use std::path::Path as FilePath;
 use std::time::Duration;
 
 use jsonpath_rust::parser::model::JpQuery;
 use regex::Regex;
 
+use crate::compile::include::Including;
 use crate::compile::properties::Properties;
 use crate::compile::variables::Variables;
-use crate::plan::{self, Path, Problem};
+use crate::plan::{self, Loaded, Path, Problem};
 use crate::program::{BadValue, FromText, Secrets, Setting, Template, VariableId};
 
 /// The state of one compilation.
 pub(super) struct Compiler<'a> {
     pub(super) properties: &'a Properties,
-    /// Where the plan is: files are named relative to it.
-    pub(super) directory: &'a FilePath,
     /// Whether the text at hand is a file's, so that places in it are none in the plan.
     pub(super) in_a_file: bool,
     pub(super) problems: Vec<Problem>,
@@ -43,6 +41,9 @@ pub(super) struct Compiler<'a> {
     pub(super) patterns: HashMap<String, Regex>,
     /// The same for the paths of `json` checks.
     pub(super) json_paths: HashMap<String, JpQuery>,
+    /// The plan, which gives the files that it includes.
+    pub(super) loaded: &'a Loaded,
+    pub(super) including: Including,
 }
 
 /// The payload of samplers that share a label because they have no name.
@@ -64,10 +65,9 @@ pub(super) enum When {
 }
 
 impl<'a> Compiler<'a> {
-    pub(super) fn new(properties: &'a Properties, directory: &'a FilePath) -> Self {
+    pub(super) fn new(loaded: &'a Loaded, properties: &'a Properties) -> Self {
         Self {
             properties,
-            directory,
             in_a_file: false,
             problems: Vec::new(),
             variables: Variables::default(),
@@ -81,6 +81,8 @@ impl<'a> Compiler<'a> {
             counters: 0,
             patterns: HashMap::new(),
             json_paths: HashMap::new(),
+            loaded,
+            including: Including::default(),
         }
     }
 

@@ -3,7 +3,7 @@
 //! 1. the plan's variables, in order;
 //! 2. the plan's defaults, the outermost scope (`scope`);
 //! 3. each group: its schedule (`group`), then its steps with their scopes (`step`,
-//!    `controller`, `sampler`, `assertion`, `extractor`), every text through `template`, conditions
+//!    `controller`, `include`, `sampler`, `assertion`, `extractor`), every text through `template`, conditions
 //!    through `condition`;
 //! 4. what needs a whole group: variables that nothing defines (`variables`) and connections that
 //!    nothing opens (`connections`);
@@ -25,6 +25,7 @@ mod extractor;
 mod group;
 mod header;
 mod heartbeat;
+mod include;
 mod opening;
 mod pattern;
 mod payload;
@@ -46,8 +47,6 @@ mod url;
 mod variables;
 mod warning;
 
-use std::path::Path as FilePath;
-
 use crate::diag::{Diagnostic, Severity};
 use crate::plan::{At, Loaded, Problem};
 use crate::program::Program;
@@ -66,16 +65,17 @@ pub struct Compiled {
 /// Resolves a plan. Fails with everything that is wrong with it, at most 20 errors in the order of
 /// their places and a word on how many more there are.
 pub fn compile(loaded: &Loaded, properties: &Properties) -> Result<Compiled, Vec<Diagnostic>> {
-    let directory = loaded.path.parent().unwrap_or_else(|| FilePath::new(""));
-    let mut compiler = compiler::Compiler::new(properties, directory);
+    let mut compiler = compiler::Compiler::new(loaded, properties);
     let program = group::program(&mut compiler, loaded);
     let (mut errors, warnings): (Vec<_>, Vec<_>) =
         compiler.problems.into_iter().partition(|problem| problem.severity == Severity::Error);
-    if !loaded.mistakes.is_empty() {
-        let hidden = loaded.mistakes.iter().any(may_hide_variables);
+    // Those in included files are known only now.
+    let mistakes = loaded.mistakes();
+    if !mistakes.is_empty() {
+        let hidden = mistakes.iter().any(may_hide_variables);
         errors.retain(|problem| stands_alone(problem, hidden));
     }
-    let is_whole = errors.is_empty() && loaded.mistakes.is_empty();
+    let is_whole = errors.is_empty() && mistakes.is_empty();
     let mut diagnostics = loaded.diagnostics(if is_whole { warnings } else { errors });
     secrets::hide(&mut diagnostics, &program.secrets);
     if is_whole { Ok(Compiled { program, warnings: diagnostics }) } else { Err(diagnostics) }

@@ -9,6 +9,9 @@ use crate::program::{BadValue, FromText, Payload};
 /// A larger file is refused: each thread that sends it needs room for the whole frame.
 const MAX_BYTES: u64 = 64 << 20;
 
+/// Where paths begin.
+const RELATIVE: &str = "the path begins in the folder of the file in which it stands";
+
 /// What the file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileType {
@@ -49,7 +52,7 @@ impl Compiler<'_> {
         };
         let Some(name) = &settings.path else {
             let problem = Problem::error(path, "`send_file` has no `path`").at(At::Key);
-            self.note(problem.help("name the file, relative to the plan: `path: message.json`"));
+            self.note(problem.help("name the file: `path: message.json`"));
             return None;
         };
         let at = path.key("path");
@@ -65,7 +68,7 @@ impl Compiler<'_> {
     }
 
     fn file(&mut self, name: &str, path: &Path, kind: FileType, template: bool) -> Option<Payload> {
-        let bytes = match read(&self.directory.join(name), name) {
+        let bytes = match read(&self.loaded.folder(path).join(name), name) {
             Ok(bytes) => bytes,
             Err((title, help)) => {
                 self.note(Problem::error(path, title).help(help));
@@ -104,19 +107,14 @@ impl Compiler<'_> {
 /// Reads a file; `name` is what the plan calls it.
 fn read(file: &std::path::Path, name: &str) -> Result<Vec<u8>, Refusal> {
     let failed = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => {
-            (format!("there is no file `{name}`"), "name a file relative to the plan's directory")
-        }
+        io::ErrorKind::NotFound => (format!("there is no file `{name}`"), RELATIVE),
         io::ErrorKind::PermissionDenied => {
             (format!("`{name}` may not be read"), "check its permissions")
         }
         _ => (format!("failed to read `{name}`: {error}"), "check the path and the disk"),
     };
     if name.is_empty() {
-        return Err((
-            "the path is empty".to_owned(),
-            "name a file relative to the plan's directory",
-        ));
+        return Err(("the path is empty".to_owned(), RELATIVE));
     }
     let metadata = fs_err::metadata(file).map_err(failed)?;
     if metadata.is_dir() {

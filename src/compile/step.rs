@@ -45,7 +45,7 @@ impl Compiler<'_> {
     }
 
     /// Adds what the step at `path` becomes: nothing where it is not enabled or wrong, several steps
-    /// for a `block`.
+    /// for a `block` and an `include`.
     pub(super) fn step(
         &mut self,
         step: &plan::Step,
@@ -96,6 +96,14 @@ impl Compiler<'_> {
                 }
                 let scope = self.inner_scope(scope, &path, block.scoped());
                 out.extend(self.steps(&block.steps, &path, &scope, connections));
+            }
+            plan::Step::Include(own) => {
+                let path = path.key("include");
+                if !self.is_enabled(own.enabled.as_ref(), &path) {
+                    return;
+                }
+                let scope = self.inner_scope(scope, &path, own.scoped());
+                self.include(own, &path, &scope, connections, out);
             }
             plan::Step::Loop(own) => controller!("loop", own, loop_),
             plan::Step::While(own) => controller!("while", own, while_),

@@ -1,6 +1,7 @@
 //! The names of variables, where they are used and what defines them.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use crate::compile::compiler::Compiler;
 use crate::compile::compiler::When;
@@ -29,6 +30,8 @@ pub(super) struct Variables {
     ever_read: HashSet<VariableId>,
     /// Names that `for_each` reads with numbers.
     numbered: Vec<VariableId>,
+    /// The names of the parameters of the included file at hand.
+    pub(super) parameters: Rc<[String]>,
 }
 
 /// Variables that steps give values to.
@@ -98,6 +101,8 @@ struct Use {
     variable: VariableId,
     path: Path,
     at: At,
+    /// The parameters that could be meant.
+    parameters: Rc<[String]>,
 }
 
 impl Variables {
@@ -117,7 +122,8 @@ impl Variables {
         self.reads.push(variable);
         self.ever_read.insert(variable);
         if !self.defined.contains(&variable) {
-            self.uses.push(Use { variable, path: path.clone(), at });
+            let parameters = Rc::clone(&self.parameters);
+            self.uses.push(Use { variable, path: path.clone(), at, parameters });
         }
         variable
     }
@@ -185,6 +191,11 @@ impl Variables {
             kinds.push((which, regex));
         }
         variable
+    }
+
+    /// Variables that are read here because a parameter stands for them.
+    pub(super) fn read_here(&mut self, variables: &[VariableId]) {
+        self.reads.extend_from_slice(variables);
     }
 
     /// A sampler reads messages.
@@ -360,6 +371,7 @@ impl Compiler<'_> {
         let name = self.variables.name(used.variable);
         let known = self.variables.defined.iter().chain(&self.variables.stored.ids);
         let mut names: Vec<&str> = known.map(|id| self.variables.name(*id)).collect();
+        names.extend(used.parameters.iter().map(String::as_str));
         names.sort_unstable();
         let problem =
             Problem::error(&used.path, format!("undefined variable `{name}`")).at(used.at);
@@ -371,6 +383,9 @@ impl Compiler<'_> {
                 .help("reading samplers such as `single_read` set it, and this group has none");
         }
         match nearest(name, names) {
+            Some(similar) if used.parameters.iter().any(|name| name == similar) => {
+                problem.help(format!("a similar parameter exists: `{similar}`"))
+            }
             Some(similar) => problem.help(format!("a similar variable exists: `{similar}`")),
             None if used.path.last_key() == Some("condition") => {
                 problem.help(advice_for_name(name))

@@ -24,6 +24,19 @@ pub struct Place {
     pub length: usize,
     /// The whole line, without its end.
     pub text: String,
+    /// Where the file is included, outermost first; empty for a file that the user named.
+    pub included_from: Vec<Inclusion>,
+}
+
+/// Where a file is included.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Inclusion {
+    /// The file that includes it.
+    pub file: PathBuf,
+    /// From 1.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
 }
 
 /// One thing to tell the user.
@@ -82,7 +95,8 @@ mod tests {
 
     fn hidden(column: usize, length: usize) -> (String, usize, usize) {
         let text = "a: hunter2 ä b".to_owned();
-        let mut place = Place { file: "p".into(), line: 1, column, length, text };
+        let included_from = Vec::new();
+        let mut place = Place { file: "p".into(), line: 1, column, length, text, included_from };
         place.rewrite(|text| text.replace("hunter2", "***"));
         (place.text, place.column, place.length)
     }

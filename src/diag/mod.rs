@@ -4,6 +4,6 @@ mod diagnostic;
 mod render;
 mod suggest;
 
-pub use diagnostic::{Diagnostic, Place, Severity};
+pub use diagnostic::{Diagnostic, Inclusion, Place, Severity};
 pub use render::render;
 pub use suggest::nearest;

@@ -7,7 +7,7 @@ use std::fmt;
 
 use unicode_width::UnicodeWidthChar;
 
-use crate::diag::{Diagnostic, Place, Severity};
+use crate::diag::{Diagnostic, Inclusion, Place, Severity};
 
 /// Columns of a line that are shown at most.
 const WIDTH: usize = 100;
@@ -54,6 +54,13 @@ impl Renderer<'_> {
             }
             None => 1,
         };
+        let inclusions = diagnostic.place.iter().flat_map(|place| &place.included_from);
+        let inclusions: Vec<String> = inclusions.rev().map(inclusion).collect();
+        if !inclusions.is_empty() {
+            write!(self.out, "{:gutter$} ", "")?;
+            self.painted(BLUE, "=")?;
+            writeln!(self.out, " included from {}", inclusions.join(", from "))?;
+        }
         if let Some(help) = &diagnostic.help {
             write!(self.out, "{:gutter$} ", "")?;
             self.painted(BLUE, "=")?;
@@ -93,6 +100,10 @@ impl Renderer<'_> {
             self.out.write_str(text)
         }
     }
+}
+
+fn inclusion(from: &Inclusion) -> String {
+    format!("{}:{}:{}", tame(&from.file.display().to_string()), from.line, from.column)
 }
 
 /// A line as it is shown, with the place counted in terminal columns.
@@ -180,6 +191,7 @@ mod tests {
                 column,
                 length,
                 text: text.to_owned(),
+                included_from: Vec::new(),
             }),
             label: "this is an HTTP address".to_owned(),
             help: Some("write `ws://h/`".to_owned()),
@@ -203,6 +215,20 @@ error: `url` must start with `ws://` or `wss://`
   = help: write `ws://h/`
 ";
         assert_eq!(rendered(&[diagnostic("      url: http://h/", 12, 9)]), expected);
+    }
+
+    #[test]
+    fn a_place_in_an_included_file_says_from_where_it_is_included() {
+        let mut error = diagnostic("      url: http://h/", 12, 9);
+        let from = |file: &str, line| Inclusion { file: file.into(), line, column: 7 };
+        error.place.as_mut().unwrap().included_from =
+            vec![from("plan.yaml", 12), from("a.yaml", 3)];
+        let expected = "
+  |            ^^^^^^^^^ this is an HTTP address
+  = included from a.yaml:3:7, from plan.yaml:12:7
+  = help: write `ws://h/`
+";
+        assert!(rendered(&[error]).ends_with(expected));
     }
 
     #[test]

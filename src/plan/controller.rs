@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
 use crate::plan::scoped::scopes;
-use crate::plan::setting::{Flag, List, Number, Passes, Setting, Text, Time};
+use crate::plan::setting::{Entries, Flag, List, Number, Passes, Setting, Text, Time};
 
 scopes! {
     /// `loop`
@@ -104,6 +104,17 @@ scopes! {
     steps:
         /// What it does.
         steps;
+
+    /// `include`
+    Include {
+        /// A file with a list of steps, or with `parameters:` and `steps:`. Its path begins in the
+        /// folder of the file that includes it.
+        file: Setting<Text>,
+        /// Texts by name: what `${name}` stands for in the steps of the file, which lists its
+        /// parameters.
+        with: Entries<Setting<Text>>,
+    }
+    steps: ;
 }
 
 /// `in` of `for_each`.

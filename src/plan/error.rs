@@ -7,7 +7,7 @@ use serde::de::{self, Expected, Unexpected};
 use crate::plan::path::Path;
 
 /// Which part of an entry an error points at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum At {
     /// The key.
     Key,

@@ -28,7 +28,7 @@ const LATER_KEYS: &[&str] = &[
 ];
 
 /// Steps that are specified but not built yet.
-const LATER_STEPS: &[&str] = &["http", "include", "pace", "rendezvous"];
+const LATER_STEPS: &[&str] = &["http", "pace", "rendezvous"];
 
 /// What other tools call a step, and its name here.
 const OTHER_NAMES: &[(&str, &str)] = &[
@@ -103,6 +103,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("for_each", "{ in: [a, b], as: x, steps: [ … ] }"),
     ("heartbeat", "{ ping: { every: 30s } }"),
     ("if", "{ condition: last_ok, then: [ … ] }"),
+    ("include", "login.yaml"),
     ("interleave", "{ steps: [ … ] }"),
     ("loop", "{ times: 3, steps: [ … ] }"),
     ("once", "{ steps: [ … ] }"),
@@ -196,10 +197,7 @@ mod tests {
     #[test]
     fn what_a_later_version_knows_is_said_to_be_missing() {
         assert_eq!(unknown_key("tls", "`open`", &["url"]).title, "`tls` is not in this version");
-        assert_eq!(
-            unknown_kind("step", "include", &["loop"]).title,
-            "`include` is not in this version"
-        );
+        assert_eq!(unknown_kind("step", "pace", &["loop"]).title, "`pace` is not in this version");
     }
 
     #[test]

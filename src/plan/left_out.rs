@@ -14,7 +14,7 @@ impl LeftOut {
     pub(crate) fn new(elements: impl Iterator<Item = Path>) -> Self {
         let mut lists: BTreeMap<Vec<Segment>, Vec<usize>> = BTreeMap::new();
         for element in elements {
-            let mut list: Vec<Segment> = element.segments().into_iter().cloned().collect();
+            let mut list: Vec<Segment> = element.in_its_file().into_iter().cloned().collect();
             if let Some(Segment::Index(index)) = list.pop() {
                 lists.entry(list).or_default().push(index);
             }
@@ -25,26 +25,20 @@ impl LeftOut {
         Self(lists)
     }
 
-    /// The path in the file of what has this path in the plan.
-    pub(crate) fn in_file(&self, path: &Path) -> Path {
-        if self.0.is_empty() {
-            return path.clone();
-        }
+    /// The way in the file to what has this way in the plan that was read.
+    pub(crate) fn in_file(&self, segments: &[&Segment]) -> Vec<Segment> {
         let mut walked: Vec<Segment> = Vec::new();
-        for segment in path.segments() {
+        for segment in segments {
             walked.push(match segment {
-                Segment::Index(index) => {
+                Segment::Index(index) if !self.0.is_empty() => {
                     let left_out = self.0.get(&walked).into_iter().flatten();
                     let index = left_out.fold(*index, |at, out| at + usize::from(*out <= at));
                     Segment::Index(index)
                 }
-                Segment::Key(key) => Segment::Key(key.clone()),
+                other => (*other).clone(),
             });
         }
-        walked.into_iter().fold(Path::root(), |path, segment| match segment {
-            Segment::Key(key) => path.key(key),
-            Segment::Index(index) => path.index(index),
-        })
+        walked
     }
 }
 
@@ -59,10 +53,13 @@ mod tests {
         let left_out = LeftOut::new(out.into_iter());
         // Only the second group is left, without its first and third step.
         for (in_plan, in_file) in [(0, 1), (1, 3), (2, 4)] {
-            let found = left_out.in_file(&steps(0).index(in_plan).key("open"));
-            assert_eq!(found.segments(), steps(1).index(in_file).key("open").segments());
+            let path = steps(0).index(in_plan).key("open");
+            let found = left_out.in_file(&path.segments());
+            let wanted = steps(1).index(in_file).key("open");
+            assert_eq!(found.iter().collect::<Vec<_>>(), wanted.segments());
         }
         let untouched = Path::root().key("filters").index(3);
-        assert_eq!(left_out.in_file(&untouched).segments(), untouched.segments());
+        let found = left_out.in_file(&untouched.segments());
+        assert_eq!(found.iter().collect::<Vec<_>>(), untouched.segments());
     }
 }

@@ -1,95 +1,128 @@
-//! Reading a plan's file.
+//! Reading a plan: its own file, and the ways to the places of what is wrong in it.
 
 use std::cell::RefCell;
-use std::io::{self, Read};
 use std::path::{Path as FilePath, PathBuf};
+use std::rc::Rc;
 
-use crate::diag::{Diagnostic, Place, Severity};
-use crate::plan::document::{self, Node, Value};
-use crate::plan::error::{At, ShapeError};
-use crate::plan::left_out::LeftOut;
-use crate::plan::path::Path;
-use crate::plan::place::{find, place};
+use crate::diag::{Diagnostic, Inclusion, Place};
+use crate::plan::document::{Node, Value};
+use crate::plan::error::At;
+use crate::plan::file::{File, Role};
+use crate::plan::include::Included;
+use crate::plan::path::{FileId, Path, Segment};
+use crate::plan::placing::{in_order, placed};
 use crate::plan::problem::Problem;
 use crate::plan::reader;
 use crate::plan::syntax;
 use crate::plan::thread_group::Plan;
 
-/// A larger file is refused.
-const MAX_BYTES: u64 = 8 << 20;
-/// Brackets open at once, counted in the raw text; the parser gets slow long before it gives up.
-const MAX_BRACKETS: usize = 10_000;
-/// Lists opened in a row on one line, as `- - - `.
-const MAX_DASHES: usize = 10_000;
-/// Diagnostics that are shown.
-const MAX_SHOWN: usize = 20;
-/// Problems whose place is looked up.
-const MAX_PLACED: usize = 40;
-
-/// A plan with the file it came from.
+/// A plan with the file it came from, and the files that it includes.
 #[derive(Debug)]
 pub struct Loaded {
     /// The file, as the user named it.
     pub path: PathBuf,
-    /// The file's text.
-    pub source: String,
     /// What it says; without what has the wrong shape, if there are mistakes.
     pub plan: Plan,
-    /// What is wrong with its shape: the plan cannot be run, but what is left of it can be looked at.
-    pub mistakes: Vec<Diagnostic>,
-    root: Node,
-    left_out: LeftOut,
+    mistakes: Vec<Diagnostic>,
+    file: File,
+    /// By [`FileId`]. A file is read when the first step that includes it is looked at.
+    pub(super) included: RefCell<Vec<Rc<Included>>>,
 }
 
 /// Reads a plan from its file. Fails with what is wrong with the file, and where nothing of the plan
 /// is left to look at; else [`compile`](crate::compile) tells what is wrong with its shape.
 pub fn load(path: &FilePath) -> Result<Loaded, Vec<Diagnostic>> {
-    let source = read_text(path).map_err(|error| vec![*error])?;
-    parse(path, source)
+    whole(File::read(path, Role::Plan).map_err(|error| vec![*error])?)
 }
 
 /// As [`load`], for text that is there already.
+#[cfg(test)]
 pub(crate) fn parse(path: &FilePath, source: String) -> Result<Loaded, Vec<Diagnostic>> {
-    if too_deep(&source) {
-        let title =
-            format!("`{}` opens more than 10,000 lists or maps within each other", path.display());
-        return Err(vec![without_place(title, "close every `{` and `[`; is this the right file?")]);
-    }
-    if source.trim_start_matches('\u{feff}').trim().is_empty() {
-        return Err(vec![syntax::no_plan(path)]);
-    }
-    let (root, bad_keys) =
-        document::read(&source).map_err(|error| vec![syntax::diagnostic(path, &source, &error)])?;
-    top_is_a_map(path, &source, &root)?;
-    let problems = RefCell::new(Vec::new());
-    let plan = reader::read(&root, &problems);
-    let keys = bad_keys.iter().map(|bad| syntax::bad_key(path, &source, bad));
-    let mut diagnostics: Vec<Diagnostic> = keys.collect();
-    let (noted, problems): (Vec<_>, Vec<_>) =
-        problems.into_inner().into_iter().partition(ShapeError::is_noted);
-    let left_out = LeftOut::new(noted.into_iter().filter_map(|error| error.path));
-    let shapes = problems.into_iter().map(into_problem).collect();
-    diagnostics.extend(placed(path, &source, &root, shapes));
-    hide_secrets(&mut diagnostics, &root);
+    whole(File::parse(path, source, Role::Plan).map_err(|error| vec![*error])?)
+}
+
+/// The plan that the file is.
+fn whole(mut file: File) -> Result<Loaded, Vec<Diagnostic>> {
+    top_is_a_map(&file)?;
+    let (plan, mut mistakes, problems) =
+        file.shape(|root, problems| reader::read(root, &Path::root(), problems));
+    mistakes.extend(placed(problems, |problem| as_written(&file, problem)));
+    hide_secrets(&mut mistakes, &file.root);
     match plan {
         Some(plan) => {
-            let path = path.to_owned();
-            Ok(Loaded { path, source, plan, mistakes: diagnostics, root, left_out })
+            let (path, included) = (file.path.clone(), RefCell::default());
+            Ok(Loaded { path, plan, mistakes, file, included })
         }
-        None => Err(in_order(diagnostics)),
+        None => Err(in_order(mistakes)),
     }
 }
 
+fn as_written(file: &File, problem: &Problem) -> Place {
+    file.place(&problem.path.in_its_file(), problem.at, false)
+}
+
 impl Loaded {
-    /// The mistakes and further problems as diagnostics with their places, in the order of the file, at most 20 of them and a
-    /// word on how many more there are.
-    pub fn diagnostics(&self, mut problems: Vec<Problem>) -> Vec<Diagnostic> {
-        let mut diagnostics = self.mistakes.clone();
-        for problem in &mut problems {
-            problem.path = self.left_out.in_file(&problem.path);
+    /// What is wrong with the shape of the plan and of what was included so far: it cannot be run, but
+    /// what is left of it can be looked at.
+    pub fn mistakes(&self) -> Vec<Diagnostic> {
+        let mut mistakes = self.mistakes.clone();
+        for included in self.included.borrow().iter() {
+            mistakes.extend_from_slice(&included.mistakes);
         }
-        diagnostics.extend(placed(&self.path, &self.source, &self.root, problems));
+        mistakes
+    }
+
+    /// The mistakes and further problems as diagnostics with their places, in the order of the files, at
+    /// most 20 of them and a word on how many more there are.
+    pub fn diagnostics(&self, problems: Vec<Problem>) -> Vec<Diagnostic> {
+        let mut diagnostics = self.mistakes();
+        diagnostics.extend(placed(problems, |problem| self.place(&problem.path, problem.at)));
         in_order(diagnostics)
+    }
+
+    /// Gives the texts that the plan is made of: that of its own file, then those of the files that
+    /// [`compile`](crate::compile) had it include, each once, in the order in which they are first
+    /// included.
+    pub fn each_text(&self, mut take: impl FnMut(&str)) {
+        take(&self.file.source);
+        for included in self.included.borrow().iter() {
+            take(&included.file.source);
+        }
+    }
+
+    /// The files that the plan includes, in the same order.
+    pub fn included_paths(&self) -> Vec<PathBuf> {
+        self.included.borrow().iter().map(|included| included.file.path.clone()).collect()
+    }
+
+    fn place(&self, path: &Path, at: At) -> Place {
+        let mut parts = path.by_file();
+        let (file, way) = parts.pop().unwrap_or_default();
+        let mut place = self.in_file(file, |file| file.place(&way, at, true));
+        place.included_from = self.inclusions(parts);
+        place
+    }
+
+    /// Where each of the files is included that lead to the one that the step at `include` names: that
+    /// step last.
+    pub(super) fn included_from(&self, include: &Path) -> Vec<Inclusion> {
+        self.inclusions(include.by_file())
+    }
+
+    fn inclusions(&self, parts: Vec<(Option<FileId>, Vec<&Segment>)>) -> Vec<Inclusion> {
+        let place = |(file, way): (Option<FileId>, Vec<_>)| {
+            let place = self.in_file(file, |file| file.place(&way, At::Key, true));
+            Inclusion { file: place.file, line: place.line, column: place.column }
+        };
+        parts.into_iter().map(place).collect()
+    }
+
+    /// Asks the file; `None` is the plan's own.
+    pub(super) fn in_file<T>(&self, file: Option<FileId>, ask: impl FnOnce(&File) -> T) -> T {
+        match file.and_then(|FileId(index)| self.included.borrow().get(index).cloned()) {
+            Some(included) => ask(&included.file),
+            None => ask(&self.file),
+        }
     }
 }
 
@@ -120,178 +153,19 @@ fn scalar(node: &Node) -> Option<&str> {
     }
 }
 
-fn into_problem(error: ShapeError) -> Problem {
-    Problem {
-        severity: Severity::Error,
-        path: error.path.unwrap_or_else(Path::root),
-        at: error.at,
-        title: error.title,
-        label: error.label,
-        help: error.help,
-    }
-}
-
-fn placed(file: &FilePath, source: &str, root: &Node, problems: Vec<Problem>) -> Vec<Diagnostic> {
-    let mut diagnostics = Vec::new();
-    for (index, problem) in problems.into_iter().enumerate() {
-        let place = (index < MAX_PLACED)
-            .then(|| place(file, source, find(source, root, &problem.path, problem.at)));
-        if problem.at == At::Block && !place.as_ref().is_some_and(is_block_text) {
-            continue;
-        }
-        let help = match &place {
-            Some(place) if problem.title.ends_with("has no value") => {
-                Some(hidden_value(&place.text).to_owned())
-            }
-            _ => problem.help,
-        };
-        diagnostics.push(Diagnostic {
-            severity: problem.severity,
-            title: problem.title,
-            place,
-            label: problem.label,
-            help,
-        });
-    }
-    diagnostics
-}
-
-/// Whether the value at the place is written as a block, line by line below its key.
-fn is_block_text(place: &Place) -> bool {
-    place.text.chars().nth(place.column - 1).is_some_and(|c| matches!(c, '|' | '>'))
-}
-
-/// Why YAML may have seen no value on a line that has one.
-fn hidden_value(line: &str) -> &'static str {
-    match line.split_once(": ").map(|(_, value)| value.trim_start()) {
-        Some(value) if value.starts_with('#') => {
-            "`#` after a blank begins a comment; quote the text"
-        }
-        Some(value) if value.starts_with('&') => "`&` begins a YAML anchor; quote the text",
-        _ => "give a value or remove the key; the empty text is `\"\"`",
-    }
-}
-
-/// Sorted by place; what is not placed was found late and is only counted.
-fn in_order(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    diagnostics.sort_by_key(|diagnostic| {
-        let place = diagnostic.place.as_ref();
-        (place.is_none(), place.map(|place| (place.line, place.column)))
-    });
-    // A mistake behind an anchor is met at each of its aliases.
-    diagnostics.dedup_by(|later, earlier| later.place.is_some() && later == earlier);
-    let more = diagnostics.len().saturating_sub(MAX_SHOWN);
-    if more > 0 {
-        diagnostics.truncate(MAX_SHOWN);
-        let severity = diagnostics[0].severity;
-        let title = format!("{more} more of these are not shown");
-        diagnostics.push(Diagnostic {
-            severity,
-            title,
-            place: None,
-            label: String::new(),
-            help: None,
-        });
-    }
-    diagnostics
-}
-
-fn without_place(title: String, help: &str) -> Diagnostic {
-    Diagnostic {
-        severity: Severity::Error,
-        title,
-        place: None,
-        label: String::new(),
-        help: Some(help.to_owned()),
-    }
-}
-
-fn read_text(path: &FilePath) -> Result<String, Box<Diagnostic>> {
-    let name = path.display();
-    let failed = |error: &io::Error| {
-        Box::new(match error.kind() {
-            io::ErrorKind::NotFound => {
-                without_place(format!("there is no file `{name}`"), "check the path of the plan")
-            }
-            io::ErrorKind::IsADirectory => is_a_directory(path),
-            _ => {
-                let reason = plain_reason(error);
-                let title = format!("failed to read `{name}`: {reason}");
-                without_place(title, "check its permissions")
-            }
-        })
-    };
-    let file = fs_err::File::open(path).map_err(|error| failed(&error))?;
-    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-        return Err(Box::new(is_a_directory(path)));
-    }
-    let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| failed(&error))?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(Box::new(without_place(
-            format!("`{name}` is larger than 8 MiB"),
-            "a plan is a text of some kilobytes; is this the right file?",
-        )));
-    }
-    String::from_utf8(bytes).map_err(|error| Box::new(not_utf8(path, &error)))
-}
-
-/// The system's words without the path, which the title has already.
-fn plain_reason(error: &io::Error) -> String {
-    if let Some(code) = error.raw_os_error() {
-        return io::Error::from_raw_os_error(code).to_string();
-    }
-    // The error of fs_err has the system's as its source.
-    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
-}
-
-fn is_a_directory(path: &FilePath) -> Diagnostic {
-    without_place(format!("`{}` is a directory", path.display()), "name the plan's file")
-}
-
-fn not_utf8(path: &FilePath, error: &std::string::FromUtf8Error) -> Diagnostic {
-    let bytes = error.as_bytes();
-    let start = error.utf8_error().valid_up_to();
-    let text = String::from_utf8_lossy(bytes);
-    let help = if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-        "this is UTF-16; save the file as UTF-8"
-    } else {
-        "save the file as UTF-8"
-    };
-    // Up to here the lossy text is the same, byte by byte.
-    let span = crate::plan::place::Span { start, length: 1 };
-    Diagnostic {
-        severity: Severity::Error,
-        title: format!("`{}` is not UTF-8 text", path.display()),
-        place: Some(place(path, &text, span)),
-        label: format!("byte 0x{:02x}", bytes.get(start).copied().unwrap_or_default()),
-        help: Some(help.to_owned()),
-    }
-}
-
-fn too_deep(source: &str) -> bool {
-    let mut open = 0_usize;
-    for byte in source.bytes() {
-        match byte {
-            b'[' | b'{' => open += 1,
-            b']' | b'}' => open = open.saturating_sub(1),
-            _ => {}
-        }
-        if open > MAX_BRACKETS {
-            return true;
-        }
-    }
-    source.contains(&"- ".repeat(MAX_DASHES)) || source.contains(&"? ".repeat(MAX_DASHES))
-}
-
-fn top_is_a_map(path: &FilePath, source: &str, root: &Node) -> Result<(), Vec<Diagnostic>> {
-    let found = match &root.value {
+fn top_is_a_map(file: &File) -> Result<(), Vec<Diagnostic>> {
+    let found = match &file.root.value {
         Value::Map(_) => return Ok(()),
         Value::List(_) => "a list",
-        Value::Scalar { text, .. } if text.is_empty() => return Err(vec![syntax::no_plan(path)]),
+        Value::Scalar { text, .. } if text.is_empty() => {
+            return Err(vec![syntax::nothing(&file.path, Role::Plan)]);
+        }
         Value::Scalar { .. } => "a single text",
     };
-    let error = Problem::error(&Path::root(), format!("a plan is keys with values, not {found}"))
-        .help("begin with `thread_groups:`");
-    Err(placed(path, source, root, vec![error]))
+    let error = Problem::error(&Path::root(), format!("a plan is keys with values, not {found}"));
+    let help = match found {
+        "a list" => "begin with `thread_groups:`; a list of steps alone is for `include`",
+        _ => "begin with `thread_groups:`",
+    };
+    Err(placed(vec![error.help(help)], |problem| as_written(file, problem)))
 }

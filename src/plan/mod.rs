@@ -9,13 +9,16 @@ mod controller;
 mod document;
 mod error;
 mod extractor;
+mod file;
 mod heartbeat;
+mod include;
 mod json;
 mod keys;
 mod left_out;
 mod load;
 mod path;
 mod place;
+mod placing;
 mod problem;
 mod reader;
 mod sampler;
@@ -28,24 +31,26 @@ mod thread_group;
 
 pub use assertion::{Check, HeaderCheck, HexCheck, JsonCheck, PingPongFilter, SizeCheck};
 pub use controller::{
-    Block, Chance, ForEach, If, Interleave, Loop, Once, Random, RunFor, Transaction, Values, While,
+    Block, Chance, ForEach, If, Include, Interleave, Loop, Once, Random, RunFor, Transaction,
+    Values, While,
 };
 pub use error::At;
 pub use extractor::{
     BetweenExtractor, CommonExtractor, Extractor, HeaderExtractor, JsonExtractor, RegexExtractor,
 };
 pub use heartbeat::{Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend};
+pub use include::{Included, Steps};
 pub use json::Json;
 #[cfg(test)]
 pub(crate) use load::parse;
 pub use load::{Loaded, load};
-pub use path::{Path, Segment};
+pub use path::{FileId, Path, Segment};
 pub use problem::Problem;
 pub use sampler::{
     Backoff, Close, Common, Connect, Correlate, Defaults, Inbox, Open, PingPong, PushDelay, Read,
     RequestResponse, SendFile, SingleRead, SingleWrite,
 };
-pub use schema::schema;
+pub use schema::{schema, steps_schema};
 pub use scoped::Scoped;
 pub use setting::{
     Count, Entries, Flag, Kind, List, Number, Passes, Removable, Setting, Size, Text, TextOr, Time,

@@ -11,7 +11,13 @@ pub enum Segment {
     Key(Cow<'static, str>),
     /// This element of a list, from 0.
     Index(usize),
+    /// The top of this included file; before it stands the way to the step that includes it.
+    File(FileId),
 }
+
+/// One of the files that a plan includes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FileId(pub(super) usize);
 
 /// A way down a plan. Cheap to make and to keep: paths share their beginnings.
 #[derive(Debug, Clone, Default)]
@@ -42,6 +48,12 @@ impl Path {
         self.then(Segment::Index(index))
     }
 
+    /// The top of a file that the step here includes.
+    #[must_use]
+    pub fn file(&self, file: FileId) -> Self {
+        self.then(Segment::File(file))
+    }
+
     fn then(&self, segment: Segment) -> Self {
         Self(Some(Rc::new(Link { parent: self.clone(), segment })))
     }
@@ -63,6 +75,41 @@ impl Path {
         segments
     }
 
+    /// The file in which the value stands; `None` for the plan's own.
+    pub fn in_file(&self) -> Option<FileId> {
+        let mut here = self;
+        while let Some(link) = &here.0 {
+            if let Segment::File(file) = link.segment {
+                return Some(file);
+            }
+            here = &link.parent;
+        }
+        None
+    }
+
+    /// The segments from the top of the file in which the value stands.
+    pub fn in_its_file(&self) -> Vec<&Segment> {
+        self.by_file().pop().map(|(_, segments)| segments).unwrap_or_default()
+    }
+
+    /// The segments within each file on the way: first the plan's own, last that of the value.
+    pub fn by_file(&self) -> Vec<(Option<FileId>, Vec<&Segment>)> {
+        let mut parts = vec![(None, Vec::new())];
+        for segment in self.segments() {
+            match (segment, parts.last_mut()) {
+                (Segment::File(file), _) => parts.push((Some(*file), Vec::new())),
+                (_, Some((_, way))) => way.push(segment),
+                (_, None) => {}
+            }
+        }
+        parts
+    }
+
+    /// Whether this is the top of an included file.
+    pub fn is_top_of_included(&self) -> bool {
+        self.0.as_ref().is_some_and(|link| matches!(link.segment, Segment::File(_)))
+    }
+
     /// The nearest key above or at the value; `None` at the top of the plan.
     pub fn last_key(&self) -> Option<&str> {
         let mut here = self;
@@ -73,5 +120,23 @@ impl Path {
             here = &link.parent;
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_through_included_files_is_a_way_within_each() {
+        let include = Path::root().key("steps").index(2).key("include");
+        let path = include.file(FileId(0)).index(1).key("include").file(FileId(4)).key("steps");
+        let ways: Vec<_> =
+            path.by_file().into_iter().map(|(file, way)| (file, way.len())).collect();
+        assert_eq!(ways, [(None, 3), (Some(FileId(0)), 2), (Some(FileId(4)), 1)]);
+        assert_eq!(path.in_file(), Some(FileId(4)));
+        assert_eq!(path.in_its_file(), [&Segment::Key("steps".into())]);
+        assert!(include.file(FileId(0)).is_top_of_included() && !path.is_top_of_included());
+        assert_eq!(include.by_file().len(), 1);
     }
 }

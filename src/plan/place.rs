@@ -13,7 +13,7 @@ use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor
 use crate::diag::Place;
 use crate::plan::document::{Key, Node, Value};
 use crate::plan::error::At;
-use crate::plan::path::{Path, Segment};
+use crate::plan::path::Segment;
 
 /// A part of the source, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +37,7 @@ pub(crate) fn place(file: &FilePath, source: &str, span: Span) -> Place {
         column: before.chars().count() + 1,
         length: source[start..end].trim_end_matches('\r').chars().count().max(1),
         text: line.to_owned(),
+        included_from: Vec::new(),
     }
 }
 
@@ -73,13 +74,13 @@ pub(crate) fn offset(source: &str, line: usize, column: usize) -> usize {
         .map_or(source.len(), |(index, _)| start + index)
 }
 
-/// Finds the part `at` of the value at `path`. Where the path leads on into a value that stands for
-/// a map or list of its own, it is that value.
-pub(crate) fn find(source: &str, root: &Node, path: &Path, at: At) -> Span {
+/// Finds the part `at` of the value to which `way` leads from the top of the file. Where it leads on
+/// into a value that stands for a map or list of its own, it is that value.
+pub(crate) fn find(source: &str, root: &Node, way: &[Segment], at: At) -> Span {
     let mut node = root;
     let mut key: Option<&Key> = None;
     let mut walked: Vec<Segment> = Vec::new();
-    for segment in path.segments() {
+    for segment in way {
         match (segment, &node.value) {
             (Segment::Key(name), Value::Map(entries)) => {
                 // A setting that is not written: the map that would have it.
@@ -216,7 +217,8 @@ impl<'de> DeserializeSeed<'de> for Descent<'_> {
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         match self.left.first() {
-            None => deserializer.deserialize_any(Nothing),
+            // Within one file no path leads to another.
+            None | Some(Segment::File(_)) => deserializer.deserialize_any(Nothing),
             Some(Segment::Key(_)) => deserializer.deserialize_map(self),
             Some(Segment::Index(_)) => deserializer.deserialize_seq(self),
         }
@@ -293,11 +295,13 @@ impl Visitor<'_> for Nothing {
 mod tests {
     use super::*;
     use crate::plan::document;
+    use crate::plan::path::Path;
 
     /// Line, column and underlined text of a part of the value at `path`.
     fn found(source: &str, path: &Path, at: At) -> (usize, usize, String) {
         let (root, _) = document::read(source).unwrap();
-        let place = place(FilePath::new("x"), source, find(source, &root, path, at));
+        let way: Vec<Segment> = path.segments().into_iter().cloned().collect();
+        let place = place(FilePath::new("x"), source, find(source, &root, &way, at));
         let text = place.text.chars().skip(place.column - 1).take(place.length).collect();
         (place.line, place.column, text)
     }

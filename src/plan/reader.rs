@@ -32,6 +32,7 @@ pub(super) const MAIN_SETTINGS: &[(&str, &str)] = &[
     ("ping_pong", "payload"),
     ("close", "status"),
     ("pause", "constant"),
+    ("include", "file"),
 ];
 
 /// Advice for two texts in a list.
@@ -40,16 +41,17 @@ const BETWEEN: &str = "write `between: { left: 'id=', right: '&', as: id }`";
 /// Unknown keys that are compared with the known ones.
 const MAX_ADVICE: usize = 100;
 
-/// Reads a `T` from the tree. What was found wrong on the way is in `problems`; `None` only if
+/// Reads a `T` from the tree whose top has this path. What was found wrong on the way is in `problems`; `None` only if
 /// something is there.
 pub(crate) fn read<T: de::DeserializeOwned>(
     root: &Node,
+    path: &Path,
     problems: &RefCell<Vec<ShapeError>>,
 ) -> Option<T> {
-    match T::deserialize(Reader { node: root, path: Path::root(), problems }) {
+    match T::deserialize(Reader { node: root, path: path.clone(), problems }) {
         Ok(value) => Some(value),
         Err(error) => {
-            note(problems, error, &Path::root(), At::Value);
+            note(problems, error, path, At::Value);
             None
         }
     }
@@ -368,6 +370,7 @@ impl Entries<'_, '_> {
     fn name(&self) -> String {
         match self.path.last_key() {
             None => "the plan".to_owned(),
+            _ if self.path.is_top_of_included() => "an included file".to_owned(),
             Some("thread_groups" | "setup" | "teardown") => "a thread group".to_owned(),
             Some(key) => format!("`{key}`"),
         }

@@ -141,7 +141,7 @@ samplers! {
         send_hex: Setting<Text>,
         /// The binary message to send, in Base64 (RFC 4648 4).
         send_base64: Setting<Text>,
-        /// The file to send, relative to the plan; read once, before the run.
+        /// The file to send, relative to the file in which this stands; read once, before the run.
         send_file: TextOr<SendFile>,
         /// A binary message of so many random bytes, new ones at each execution.
         send_random: Setting<Size>,
@@ -175,7 +175,7 @@ samplers! {
         send_hex: Setting<Text>,
         /// The binary message to send, in Base64 (RFC 4648 4).
         send_base64: Setting<Text>,
-        /// The file to send, relative to the plan; read once, before the run.
+        /// The file to send, relative to the file in which this stands; read once, before the run.
         send_file: TextOr<SendFile>,
         /// A binary message of so many random bytes, new ones at each execution.
         send_random: Setting<Size>,
@@ -306,7 +306,7 @@ pub struct Connect {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SendFile {
-    /// The file, relative to the plan.
+    /// The file, relative to the file in which this stands.
     #[serde(default, deserialize_with = "given")]
     pub path: Option<Setting<Text>>,
     /// The type of the message: `text` or `binary`.

@@ -29,7 +29,7 @@ macro_rules! scopes {
         $name:ident {
             $($(#[$field_doc:meta])* $field:ident: $type:ty,)*
         }
-        steps: $($(#[$steps_doc:meta])* $steps:ident),+;
+        steps: $($(#[$steps_doc:meta])* $steps:ident),*;
     )*) => {$(
         $(#[$doc])*
         #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
@@ -62,7 +62,7 @@ macro_rules! scopes {
                 $(#[$steps_doc])*
                 #[serde(default)]
                 pub $steps: crate::plan::setting::List<crate::plan::step::Step>,
-            )+
+            )*
         }
 
         impl $name {

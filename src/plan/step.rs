@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::plan::controller::{
-    Block, Chance, ForEach, If, Interleave, Loop, Once, Random, RunFor, Transaction, While,
+    Block, Chance, ForEach, If, Include, Interleave, Loop, Once, Random, RunFor, Transaction, While,
 };
 use crate::plan::sampler::{Close, Open, PingPong, Read, RequestResponse, SingleRead, SingleWrite};
 use crate::plan::setting::{Entries, List, Setting, Text, Time, given};
@@ -49,6 +49,8 @@ pub enum Step {
     Transaction(Box<Transaction>),
     /// Runs its steps; gives them settings in common.
     Block(Box<Block>),
+    /// Does the steps of another file.
+    Include(Box<Include>),
     /// Waits.
     Pause(Pause),
     /// Gives values to variables of the thread, in order.

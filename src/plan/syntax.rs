@@ -2,6 +2,7 @@
 
 use crate::diag::{Diagnostic, Severity};
 use crate::plan::document::{BadKey, KeyProblem, problem};
+use crate::plan::file::Role;
 use crate::plan::place::{Span, offset, place};
 
 use std::path::Path as FilePath;
@@ -10,10 +11,15 @@ use std::path::Path as FilePath;
 type Words = (String, &'static str, Option<String>);
 
 /// The diagnostic for an error of the YAML parser.
-pub(crate) fn diagnostic(file: &FilePath, source: &str, error: &serde_yaml::Error) -> Diagnostic {
+pub(super) fn diagnostic(
+    file: &FilePath,
+    source: &str,
+    error: &serde_yaml::Error,
+    role: Role,
+) -> Diagnostic {
     let message = error.to_string();
     if message.contains(problem::EMPTY) || message.starts_with("EOF while parsing") {
-        return no_plan(file);
+        return nothing(file, role);
     }
     if message.contains("more than one document") {
         return second_document(file, source);
@@ -37,14 +43,18 @@ pub(crate) fn diagnostic(file: &FilePath, source: &str, error: &serde_yaml::Erro
     }
 }
 
-/// The diagnostic for a file without a plan in it.
-pub(crate) fn no_plan(file: &FilePath) -> Diagnostic {
+/// The diagnostic for a file with nothing in it.
+pub(super) fn nothing(file: &FilePath, role: Role) -> Diagnostic {
+    let help = match role {
+        Role::Plan => "a plan has at least `thread_groups` with one group and its `steps`",
+        Role::Steps => "a file to include is a list of steps, such as `- open: /chat`",
+    };
     Diagnostic {
         severity: Severity::Error,
         title: format!("`{}` is empty", file.display()),
         place: None,
         label: String::new(),
-        help: Some("a plan has at least `thread_groups` with one group and its `steps`".to_owned()),
+        help: Some(help.to_owned()),
     }
 }
 

@@ -28,6 +28,8 @@ pub struct Wanted<'a> {
     pub force: bool,
     /// The plan, whose name a default run folder bears.
     pub plan: &'a Path,
+    /// The files that the plan includes.
+    pub included: &'a [PathBuf],
 }
 
 /// The opened outputs of a run.
@@ -62,8 +64,8 @@ pub enum OutputError {
         /// The file.
         path: PathBuf,
     },
-    /// A result that would overwrite the plan.
-    #[error("`{}` is the plan", path.display())]
+    /// A result that would overwrite the plan or a file that it includes.
+    #[error("`{}` is the plan, or a part of it", path.display())]
     IsPlan {
         /// The file.
         path: PathBuf,
@@ -113,7 +115,8 @@ impl Outputs {
             return Err(OutputError::IsSummary { path: jtl_path });
         }
         for path in [&jtl_path, &summary_path] {
-            if is_same_file(path, wanted.plan) {
+            let mut parts = wanted.included.iter().map(PathBuf::as_path).chain([wanted.plan]);
+            if parts.any(|part| is_same_file(path, part)) {
                 return Err(OutputError::IsPlan { path: path.clone() });
             }
             if path.exists() && !wanted.force {
@@ -213,7 +216,7 @@ mod tests {
         force: bool,
     ) -> Result<Outputs, OutputError> {
         let now = DateTime::from_timestamp(1_800_000_000, 0).unwrap();
-        Outputs::open(Wanted { folder, jtl, force, plan: Path::new("p.yaml") }, now)
+        Outputs::open(Wanted { folder, jtl, force, plan: Path::new("p.yaml"), included: &[] }, now)
     }
 
     #[test]
@@ -285,13 +288,18 @@ mod tests {
     }
 
     #[test]
-    fn the_plan_is_never_overwritten() {
+    fn the_plan_and_what_it_includes_are_never_overwritten() {
         let root = tempfile::tempdir().unwrap();
         let (plan, link) = (root.path().join("plan.yaml"), root.path().join("link.jtl"));
         fs_err::write(&plan, "name: mine").unwrap();
         fs_err::os::unix::fs::symlink(&plan, &link).unwrap();
-        for jtl in [&plan, &link] {
-            let wanted = Wanted { folder: None, jtl: Some(jtl), force: true, plan: &plan };
+        let parts = [plan.clone()];
+        for (jtl, plan, included) in [
+            (&plan, &plan, &[][..]),
+            (&link, &plan, &[][..]),
+            (&link, &root.path().join("outer.yaml"), &parts[..]),
+        ] {
+            let wanted = Wanted { folder: None, jtl: Some(jtl), force: true, plan, included };
             let error = Outputs::open(wanted, DateTime::UNIX_EPOCH).unwrap_err();
             assert!(matches!(error, OutputError::IsPlan { .. }), "{error}");
         }

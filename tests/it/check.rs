@@ -2,6 +2,9 @@
 
 use crate::support::env::Env;
 
+/// What the plan with most keys includes.
+const STEPS: &str = "tests/fixtures/schema/steps.yaml";
+
 /// Can be run, and reads nothing from a variable that it sets.
 const ODD: &str = "\
 variables: { room: lobby }
@@ -58,6 +61,7 @@ fn plans_are_explained_as_understood_with_every_default() {
     ] {
         let env = Env::new();
         env.write("plan.yaml", fs_err::read(root.join(plan)).expect("a plan"));
+        env.write("steps.yaml", fs_err::read(root.join(STEPS)).expect("steps"));
         let message = root.join("tests/fixtures/schema/message.json");
         env.write("message.json", fs_err::read(message).expect("a payload of the rich plan"));
         let checked = env.wsmeter(&["check", "--explain", "plan.yaml"]).finish();

@@ -11,6 +11,7 @@ mod floods;
 mod frames;
 mod heartbeat;
 mod hostile;
+mod include;
 mod jmeter;
 mod layers;
 mod matchers;

@@ -92,6 +92,35 @@ fn files_that_are_no_plans_are_named_with_a_reason() {
     assert_eq!((place.line, place.column), (1, 10));
 }
 
+/// All files of steps that bad plans include.
+fn parts() -> Vec<PathBuf> {
+    let mut parts: Vec<PathBuf> = fs_err::read_dir(Path::new(FOLDER).join("parts"))
+        .expect("the fixtures are there")
+        .map(|entry| entry.expect("the folder can be read").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
+        .collect();
+    parts.sort();
+    parts
+}
+
+/// The text after some edits: the place, how much is cut, what is put in.
+fn edited(source: &str, edits: &[(prop::sample::Index, usize, String)]) -> String {
+    let mut source = source.to_owned();
+    for (at, cut, added) in edits {
+        let mut start = at.index(source.len() + 1);
+        while !source.is_char_boundary(start) {
+            start -= 1;
+        }
+        let mut end = (start + cut).min(source.len());
+        while !source.is_char_boundary(end) {
+            end += 1;
+        }
+        let symbols = ["${", "{", "[", "- ", ": ", "\n  ", "'", "&a ", "*a"];
+        source.replace_range(start..end, &format!("{}{added}", symbols[*cut]));
+    }
+    source
+}
+
 /// Whether `shown` is the line, but for secrets in it.
 fn is_shown_as(line: &str, shown: &str) -> bool {
     if !shown.contains("***") {
@@ -121,19 +150,8 @@ proptest! {
         edits in prop::collection::vec((any::<prop::sample::Index>(), 0..9_usize, "\\PC{0,3}"), 1..5),
     ) {
         let plans = plans();
-        let mut source = fs_err::read_to_string(&plans[plan % plans.len()]).expect("a fixture");
-        for (at, cut, added) in edits {
-            let mut start = at.index(source.len() + 1);
-            while !source.is_char_boundary(start) {
-                start -= 1;
-            }
-            let mut end = (start + cut).min(source.len());
-            while !source.is_char_boundary(end) {
-                end += 1;
-            }
-            let symbols = ["${", "{", "[", "- ", ": ", "\n  ", "'", "&a ", "*a"];
-            source.replace_range(start..end, &format!("{}{added}", symbols[cut]));
-        }
+        let source = fs_err::read_to_string(&plans[plan % plans.len()]).expect("a fixture");
+        let source = edited(&source, &edits);
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("plan.yaml");
         fs_err::write(&path, &source).expect("written");
@@ -146,6 +164,30 @@ proptest! {
             let line = line.map(|line| line.trim_end_matches('\r'));
             let is_shown = line.is_some_and(|line| is_shown_as(line, &place.text));
             prop_assert!(is_shown, "{line:?} {place:?}");
+        }
+    }
+
+    /// The same for a file of steps: each place is in the plan or in the file, and says which.
+    #[test]
+    fn no_included_file_makes_the_reader_or_the_compiler_panic(
+        part in 0..1_000_usize,
+        edits in prop::collection::vec((any::<prop::sample::Index>(), 0..9_usize, "\\PC{0,3}"), 1..5),
+    ) {
+        let parts = parts();
+        let source = fs_err::read_to_string(&parts[part % parts.len()]).expect("a fixture");
+        let source = edited(&source, &edits);
+        let plan = "thread_groups: { steps: [open, include: a.yaml, include: { file: a.yaml, with: { user: x } }] }";
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("plan.yaml");
+        fs_err::write(&path, plan).expect("written");
+        fs_err::write(folder.path().join("a.yaml"), &source).expect("written");
+        for place in diagnostics(&path).iter().filter_map(|diagnostic| diagnostic.place.as_ref()) {
+            let included = !place.included_from.is_empty();
+            prop_assert_eq!(place.file.ends_with("a.yaml"), included, "{:?}", place);
+            let text = if included { source.as_str() } else { plan };
+            let line = text.trim_start_matches('\u{feff}').split('\n').nth(place.line - 1);
+            let line = line.map(|line| line.trim_end_matches('\r'));
+            prop_assert_eq!(line, Some(place.text.as_str()), "{:?}", place);
         }
     }
 }

@@ -10,6 +10,8 @@ use wsmeter::plan::load;
 use crate::support::env::Env;
 
 const COMMITTED: &str = "schemas/plan.schema.json";
+/// The schema of files that plans include.
+const COMMITTED_STEPS: &str = "schemas/steps.schema.json";
 /// A plan with most keys there are.
 const RICH: &str = "tests/fixtures/schema/rich.yaml";
 const QUICKSTART: &str = "plans/quickstart.yaml";
@@ -30,24 +32,30 @@ const TYPE_ERRORS: &[&str] = &[
 ];
 
 #[test]
-fn the_committed_schema_is_what_the_types_say() {
+fn the_committed_schemas_are_what_the_types_say() {
     let env = Env::new();
-    let printed = env.wsmeter(&["schema"]).finish();
-    printed.expect_exit(0);
-    let committed = fs_err::read_to_string(COMMITTED).expect("the schema is committed");
-    assert!(printed.stdout == committed, "run `wsmeter schema -o {COMMITTED}`");
-    env.wsmeter(&["schema", "-o", "plan.schema.json"]).finish().expect_exit(0);
-    let written = fs_err::read_to_string(env.path("plan.schema.json")).expect("written");
-    assert_eq!(written, printed.stdout);
+    for (command, file) in
+        [(&["schema"][..], COMMITTED), (&["schema", "--steps"][..], COMMITTED_STEPS)]
+    {
+        let printed = env.wsmeter(command).finish();
+        printed.expect_exit(0);
+        let committed = fs_err::read_to_string(file).expect("the schema is committed");
+        assert!(printed.stdout == committed, "run `wsmeter {} -o {file}`", command.join(" "));
+        env.wsmeter(&[command, &["-o", "written.json"]].concat()).finish().expect_exit(0);
+        let written = fs_err::read_to_string(env.path("written.json")).expect("written");
+        assert_eq!(written, printed.stdout);
+    }
     env.wsmeter(&["schema", "-o", "missing/plan.schema.json"]).finish().expect_exit(3);
 }
 
 #[test]
 fn every_key_has_a_whole_sentence_and_an_example_that_the_schema_accepts() {
-    let schema = committed();
+    let (schema, steps) = (committed(), read(COMMITTED_STEPS));
     let definitions = schema["definitions"].as_object().expect("definitions");
     let mut keys = 0;
-    for (owner, definition) in definitions.iter().chain([(&"Plan".to_owned(), &schema)]) {
+    let tops = [("Plan".to_owned(), &schema), ("Steps".to_owned(), &steps["definitions"]["Steps"])];
+    let tops = tops.iter().map(|(name, top)| (name, *top));
+    for (owner, definition) in definitions.iter().chain(tops) {
         for (key, property) in definition["properties"].as_object().into_iter().flatten() {
             let name = format!("{owner}.{key}");
             let description = property["description"].as_str().unwrap_or_default();
@@ -58,13 +66,44 @@ fn every_key_has_a_whole_sentence_and_an_example_that_the_schema_accepts() {
             let mut alone = property.clone();
             alone["definitions"] = schema["definitions"].clone();
             let judge = validator(&alone);
-            for example in property["examples"].as_array().expect(&name) {
-                assert!(judge.is_valid(example), "{name}: {example}");
+            let examples = examples(property);
+            assert!(!examples.is_empty(), "{name}");
+            for example in examples {
+                assert!(judge.is_valid(&example), "{name}: {example}");
             }
             keys += 1;
         }
     }
     assert!(keys > 80, "only {keys} keys");
+}
+
+/// The examples of a key: those for editors, or the one that its description gives.
+fn examples(property: &Value) -> Vec<Value> {
+    if let Some(examples) = property["examples"].as_array() {
+        return examples.clone();
+    }
+    let description = property["description"].as_str().unwrap_or_default();
+    let told = description.split_once("For example `").map(|(_, told)| told);
+    let told = told.and_then(|told| told.rsplit_once('`')).map(|(told, _)| told);
+    told.and_then(|told| serde_yaml::from_str(told).ok()).into_iter().collect()
+}
+
+#[test]
+fn included_steps_conform_to_their_schema_and_a_plan_does_not() {
+    let judge = validator(&read(COMMITTED_STEPS));
+    for (steps, wanted) in [
+        ("- open\n- include: { file: a.yaml, with: { room: lobby } }\n", true),
+        ("{ parameters: { room: lobby, user: , n: 5 }, steps: [open] }", true),
+        ("{ parameters: { room: [lobby] }, steps: [open] }", false),
+        ("{ parameter: { room: lobby }, steps: [open] }", false),
+        ("- fly\n", false),
+        ("[]", false),
+        ("{ thread_groups: [{ steps: [open] }] }", false),
+    ] {
+        assert_eq!(conforms(&judge, steps), wanted, "{steps}");
+    }
+    let steps = fs_err::read_to_string("tests/fixtures/schema/steps.yaml").expect("steps");
+    assert!(conforms(&judge, &steps));
 }
 
 #[test]
@@ -112,8 +151,36 @@ fn schema_and_reader_agree_on_the_keys_and_types_of_mutated_plans() {
     assert!(accepted > 500 && refused > 500, "{accepted} accepted, {refused} refused");
 }
 
+#[test]
+fn schema_and_reader_agree_on_mutated_files_of_steps() {
+    let judge = validator(&read(COMMITTED_STEPS));
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = folder.path().join("plan.yaml");
+    fs_err::write(&plan, "thread_groups: { steps: [open, include: steps.yaml] }").expect("written");
+    let source = fs_err::read_to_string("tests/fixtures/schema/steps.yaml").expect("steps");
+    let steps: Value = serde_yaml::from_str(&source).expect("YAML");
+    let (mut random, mut refused, mut differences) = (Random(0x5eed), 0, Vec::new());
+    for _ in 0..MUTATIONS / 2 {
+        let (mutated, what) = mutate(&steps, &mut random);
+        fs_err::write(folder.path().join("steps.yaml"), &mutated).expect("written");
+        let (conforms, complaint) = (conforms(&judge, &mutated), complaint(&plan));
+        refused += usize::from(!conforms);
+        if conforms != complaint.is_none() {
+            differences.push(format!("{what}: schema {conforms}, reader {complaint:?}"));
+        }
+    }
+    differences.sort();
+    differences.dedup();
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+    assert!((50..MUTATIONS / 2 - 50).contains(&refused), "{refused} refused");
+}
+
 fn committed() -> Value {
-    let text = fs_err::read_to_string(COMMITTED).expect("the schema is committed");
+    read(COMMITTED)
+}
+
+fn read(schema: &str) -> Value {
+    let text = fs_err::read_to_string(schema).expect("the schema is committed");
     serde_json::from_str(&text).expect("the schema is JSON")
 }
 
@@ -133,10 +200,14 @@ fn complaint(file: &Path) -> Option<String> {
         Ok(loaded) => loaded,
         Err(errors) => return Some(errors[0].title.clone()),
     };
-    if let Some(mistake) = loaded.mistakes.first() {
+    if let Some(mistake) = loaded.mistakes().first() {
         return Some(mistake.title.clone());
     }
     let errors = compile(&loaded, &Properties::default()).err()?;
+    // Those of included files.
+    if let Some(mistake) = loaded.mistakes().first() {
+        return Some(mistake.title.clone());
+    }
     let mut titles = errors.into_iter().map(|error| error.title);
     titles.find(|title| TYPE_ERRORS.iter().any(|error| title.contains(error)))
 }

@@ -11,7 +11,7 @@ mod parse;
 use crate::compile::compiler::Compiler;
 use crate::diag::nearest;
 use crate::plan::{self, At, Path, Problem, Text};
-use crate::program::{Comparison, Condition, Operand, Test};
+use crate::program::{Comparison, Condition, Operand, Part, Test};
 
 use parse::{Node, Value};
 
@@ -68,19 +68,24 @@ impl Compiler<'_> {
             Node::Not(node) => Test::Not(Box::new(self.test(node, path)?)),
             Node::Compare(left, comparison, right) => {
                 comparable(left, *comparison, right)?;
-                Test::Compare(self.operand(left, path), *comparison, self.operand(right, path))
+                Test::Compare(self.operand(left, path)?, *comparison, self.operand(right, path)?)
             }
             Node::In(left, list) => {
-                let left = self.operand(left, path);
-                Test::In(left, list.iter().map(|operand| self.operand(operand, path)).collect())
+                let left = self.operand(left, path)?;
+                let list = list.iter().map(|operand| self.operand(operand, path));
+                Test::In(left, list.collect::<Result<_, _>>()?)
             }
             Node::Defined(operand) => match &operand.value {
-                Value::Name(name) => Test::Defined(self.variables.asked(name)),
-                Value::Number(_) | Value::Text(_) => Test::Truth(self.operand(operand, path)),
+                Value::Name(name) => match self.parameter_in(operand, name)? {
+                    Some(Operand::Variable(id)) => Test::Defined(id),
+                    Some(_) => Test::All(Vec::new()),
+                    None => Test::Defined(self.variables.asked(name)),
+                },
+                Value::Number(_) | Value::Text(_) => Test::Truth(self.operand(operand, path)?),
             },
             Node::Truth(operand) => {
                 let (Value::Number(text) | Value::Text(text)) = &operand.value else {
-                    return Ok(Test::Truth(self.operand(operand, path)));
+                    return Ok(Test::Truth(self.operand(operand, path)?));
                 };
                 let title = format!("`{text}` is neither true nor false");
                 return Err(Wrong::new(operand.start, operand.length, title)
@@ -89,18 +94,43 @@ impl Compiler<'_> {
         })
     }
 
-    fn operand(&mut self, operand: &parse::Operand, path: &Path) -> Operand {
+    fn operand(&mut self, operand: &parse::Operand, path: &Path) -> Result<Operand, Wrong> {
         let at = At::Within { start: operand.start, length: operand.length };
-        match &operand.value {
+        Ok(match &operand.value {
             Value::Number(text) | Value::Text(text) => Operand::Text(text.clone()),
             Value::Name(name) => match name.as_str() {
                 "last_ok" => Operand::LastOk,
                 "iteration" => Operand::Iteration,
                 "thread" => Operand::Thread,
                 "true" | "false" => Operand::Text(name.clone()),
-                _ => Operand::Variable(self.variables.used(name, path, at)),
+                _ => match self.parameter_in(operand, name)? {
+                    Some(value) => value,
+                    None => Operand::Variable(self.variables.used(name, path, at)),
+                },
             },
+        })
+    }
+
+    /// What a name stands for that is a parameter of the included file at hand.
+    fn parameter_in(
+        &mut self,
+        operand: &parse::Operand,
+        name: &str,
+    ) -> Result<Option<Operand>, Wrong> {
+        let Some(parameter) = self.parameter_named(name) else { return Ok(None) };
+        // Without one, something is wrong with it, and the plan is refused.
+        let Some(template) = parameter.template else {
+            return Ok(Some(Operand::Text(String::new())));
+        };
+        if let Some(constant) = template.as_constant() {
+            return Ok(Some(Operand::Text(constant.to_owned())));
         }
+        if let [Part::Variable(variable)] = template.parts.as_slice() {
+            return Ok(Some(Operand::Variable(*variable)));
+        }
+        let title = format!("a condition cannot take `{name}`, a text with variables in it");
+        Err(Wrong::new(operand.start, operand.length, title)
+            .help(format!("give it to a variable first: `set: {{ x: '${{{name}}}' }}`")))
     }
 }
 

@@ -35,7 +35,8 @@ impl Compiler<'_> {
         path: &Path,
         when: When,
     ) -> Option<Template> {
-        let mut template = Template { source: source.to_owned(), parts: Vec::new() };
+        let source = self.with_parameters(source, || variables(pieces));
+        let mut template = Template { source, parts: Vec::new() };
         let mut complete = true;
         for piece in pieces {
             match piece {
@@ -61,6 +62,9 @@ impl Compiler<'_> {
     ) -> Option<Vec<Part>> {
         let at = self.part_of(expression.start, expression.length);
         match &expression.content {
+            Content::Variable(name) if let Some(parameter) = self.parameter_named(name) => {
+                self.parameter_parts(name, parameter, (path, at), when)
+            }
             Content::Variable(name) if when == When::BeforeTheRun => {
                 self.too_late(&format!("the variable `{name}`"), path, at);
                 None
@@ -80,12 +84,24 @@ impl Compiler<'_> {
     }
 
     /// The error for what is only known in the run, where the value is needed before.
-    fn too_late(&mut self, what: &str, path: &Path, at: At) {
+    pub(super) fn too_late(&mut self, what: &str, path: &Path, at: At) {
         let field = path.last_key().unwrap_or("this field");
         let title = format!("{what} is not known yet: `{field}` is fixed before the run");
         let help = "only `__P` and `__property` can be used here; set them with `-J name=value`";
         self.note(Problem::error(path, title).at(at).help(help));
     }
+}
+
+/// The variables that stand for themselves in a text: first byte, length, name.
+fn variables(pieces: &[Piece]) -> Vec<(usize, usize, &str)> {
+    let pieces = pieces.iter();
+    let variables = pieces.filter_map(|piece| match piece {
+        Piece::Expression(Expression { start, length, content: Content::Variable(name) }) => {
+            Some((*start, *length, name.as_str()))
+        }
+        _ => None,
+    });
+    variables.collect()
 }
 
 /// Appends a part; constant parts are merged, empty ones left out.

@@ -34,12 +34,30 @@ pub(super) fn of(kind: &str, nullable: bool) -> Map<String, Value> {
         ANY => json!({}),
         _ => json!({ "type": ["string", "number", "boolean"] }),
     };
+    let advice = advice(kind);
+    if !advice.is_empty() {
+        // What the YAML language server says instead of showing the pattern.
+        schema["patternErrorMessage"] = json!(advice);
+    }
     if let (true, Some(Value::Array(types))) = (nullable, schema.get_mut("type")) {
         types.push(json!("null"));
     }
     match schema {
         Value::Object(schema) => schema,
         _ => Map::new(),
+    }
+}
+
+/// What to write where a text is no value of the kind.
+fn advice(kind: &str) -> &'static str {
+    match kind {
+        "Time" => "Write a duration with its unit: `250us`, `250ms`, `2s`, `1m30s`, `1.5h`.",
+        "Size" => "Write a number of bytes with its unit: `512B`, `4KiB`, `1MiB`.",
+        "Count" => "Write a whole number.",
+        "Number" => "Write a number.",
+        "Passes" => "Write a whole number, or `forever`.",
+        "Flag" => "Write `true` or `false`.",
+        _ => "",
     }
 }
 

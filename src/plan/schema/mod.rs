@@ -1,49 +1,98 @@
-//! The JSON schema of plans, for editors: generated from the types of the plan, so that a key that
-//! the reader knows is in it, and no other.
+//! The JSON schemas of plans and of files that they include, for editors: generated from the types, so
+//! that a key that the reader knows is in them, and no other.
 //!
 //! The types say which keys there are and what they mean (their documentation), [`facts`] adds
 //! defaults and examples, and the reader's habits are applied here: bare words, text in place of a
 //! map, one item for a list, `${` in any scalar. Draft 7, which editors understand best.
 
+mod example;
 mod facts;
 mod kinds;
+mod one_key;
 mod types;
+mod words;
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::plan::Plan;
-use crate::plan::reader::MAIN_SETTINGS;
+use crate::plan::{Plan, Step, Steps};
+use example::exemplify;
+use one_key::one_key_map;
 use types::{MARK, NULLABLE};
 
-/// The schema as pretty JSON with a final newline; the same for the same types.
+/// The schema of plans as pretty JSON with a final newline; the same for the same types.
 pub fn schema() -> String {
     let generator = SchemaSettings::draft07().into_generator();
     let mut root = generator.into_root_schema_for::<Plan>().to_value();
     if let Value::Object(root) = &mut root {
-        let mut definitions = match root.remove("definitions") {
+        let definitions = match root.remove("definitions") {
             Some(Value::Object(definitions)) => definitions,
             _ => Map::new(),
         };
-        describe_defaults(&mut definitions);
-        let names: Vec<String> = definitions.keys().cloned().collect();
-        for name in names {
-            let Some(Value::Object(mut definition)) = definitions.remove(&name) else { continue };
-            if definition.contains_key("oneOf") {
-                definition = one_key_map(&definition, &name, &definitions);
-            } else {
-                settings(&mut definition, &name);
-            }
-            definitions.insert(name, Value::Object(definition));
-        }
-        definitions.sort_keys();
         settings(root, "Plan");
         root.insert("title".to_owned(), json!("wsmeter plan"));
-        root.insert("definitions".to_owned(), Value::Object(definitions));
+        root.insert("definitions".to_owned(), Value::Object(complete_all(definitions)));
     }
-    let mut text = format!("{root:#}");
+    pretty(&root)
+}
+
+/// The schema of files of steps, which plans include, in the same form. It is one of its own: an editor
+/// would offer what is right in either kind of file in both.
+pub fn steps_schema() -> String {
+    let mut generator = SchemaSettings::draft07().into_generator();
+    let (list, map) = (generator.subschema_for::<Step>(), generator.subschema_for::<Steps>());
+    let definitions = complete_all(generator.take_definitions(true));
+    pretty(&json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "wsmeter steps",
+        "description": "Steps that a plan includes: a list of them, or `parameters:` and `steps:`.",
+        "anyOf": [{ "type": "array", "items": list, "minItems": 1 }, map],
+        "definitions": definitions,
+    }))
+}
+
+fn pretty(schema: &Value) -> String {
+    let mut text = format!("{schema:#}");
     text.push('\n');
     text
+}
+
+/// The definitions with what the types alone do not say.
+fn complete_all(mut definitions: Map<String, Value>) -> Map<String, Value> {
+    describe_defaults(&mut definitions);
+    let names: Vec<String> = definitions.keys().cloned().collect();
+    for name in names {
+        let Some(Value::Object(mut definition)) = definitions.remove(&name) else { continue };
+        if definition.contains_key("oneOf") {
+            definition = one_key_map(&definition, &name, &definitions);
+        } else {
+            settings(&mut definition, &name);
+        }
+        definitions.insert(name, Value::Object(definition));
+    }
+    describe_settings(&mut definitions);
+    definitions.sort_keys();
+    definitions
+}
+
+/// Gives the settings of a step or check the description that the step or check has: an editor shows
+/// either, depending on what is written.
+fn describe_settings(definitions: &mut Map<String, Value>) {
+    let mut told: Vec<(String, Value)> = Vec::new();
+    for definition in definitions.values() {
+        for (_, kind) in definition["anyOf"][0]["properties"].as_object().into_iter().flatten() {
+            let settings = kind["anyOf"][0]["$ref"].as_str();
+            if let Some(name) = settings.and_then(|name| name.rsplit('/').next()) {
+                told.push((name.to_owned(), kind["description"].clone()));
+            }
+        }
+    }
+    for (name, description) in &told {
+        let of_several = told.iter().any(|(other, text)| other == name && text != description);
+        if let (false, Some(settings)) = (of_several, definitions.get_mut(name)) {
+            settings["description"] = description.clone();
+        }
+    }
 }
 
 /// Gives the keys of `defaults` the descriptions that they have in the samplers.
@@ -86,6 +135,7 @@ fn settings(definition: &mut Map<String, Value>, owner: &str) {
 
 /// Fills in what a value may be, and what an editor shows of it.
 fn complete(schema: &mut Map<String, Value>, owner: &str, key: &str) {
+    without_second_null(schema);
     let fact = facts::of(owner, key);
     let words = fact.map_or(&[][..], |fact| fact.words);
     let kind = expand(schema, words);
@@ -94,14 +144,19 @@ fn complete(schema: &mut Map<String, Value>, owner: &str, key: &str) {
     if key == "send_json" {
         schema.insert("type".to_owned(), json!(["object", "array"]));
     } else if key == "uniform" {
-        let items = schema.remove("anyOf").map(|choices| choices[0]["items"].clone());
-        let pair = json!({ "type": "array", "items": items, "minItems": 2, "maxItems": 2 });
+        schema.remove("anyOf");
+        let pair = json!({ "type": "array", "minItems": 2, "maxItems": 2 });
         schema.extend(pair.as_object().cloned().unwrap_or_default());
     }
     if key == "in" {
         // The one of `for_each`: a value must be there.
         let choices = schema.get("anyOf").map(|choices| choices[0]["anyOf"].clone());
         schema.extend(choices.map(|choices| ("anyOf".to_owned(), choices)));
+    } else if key == "when"
+        && let Some(Value::Array(choices)) = schema.get_mut("anyOf")
+    {
+        // One check, of which nothing is not one.
+        choices.retain(|choice| choice["type"] != "null");
     }
     let written = schema.get("description").and_then(Value::as_str).unwrap_or_default();
     let mut description = sentences(written);
@@ -114,17 +169,41 @@ fn complete(schema: &mut Map<String, Value>, owner: &str, key: &str) {
         }
     }
     schema.insert("description".to_owned(), json!(description.trim()));
+    // As text only: the YAML language server writes all `default`s of a thread group into the file with
+    // the group, and no value at all for a key that has an example beside its default.
     schema.remove("default");
-    if !inherited && !default.contains(' ') {
-        schema.insert("default".to_owned(), literal(default));
-    }
+    explain_words(schema, key, words);
     let example = fact.map(|fact| fact.example).filter(|example| !example.is_empty());
     let example = match (example, words) {
         (Some(example), _) => literal(example),
-        (None, [.., last]) => json!(last),
+        // What is not so by default anyway.
+        (None, [first, ..]) => json!(words.iter().find(|word| **word != default).unwrap_or(first)),
         (None, []) => kinds::example(kind),
     };
-    schema.insert("examples".to_owned(), json!([example]));
+    exemplify(schema, &example);
+}
+
+/// A list may be nothing anyway: what a key that may be left out adds to that hides the list from editors.
+fn without_second_null(schema: &mut Map<String, Value>) {
+    let choices = schema.get("anyOf").and_then(Value::as_array).map(Vec::as_slice);
+    let Some([list, null]) = choices else { return };
+    if let (Some(list), true) = (list.as_object(), *null == json!({ "type": "null" }))
+        && list.contains_key("items")
+    {
+        let list = list.clone();
+        schema.remove("anyOf");
+        schema.extend(list);
+    }
+}
+
+/// Says what the words mean that a key takes.
+fn explain_words(schema: &mut Map<String, Value>, key: &str, words: &[&str]) {
+    let meanings: Option<Vec<&str>> = words.iter().map(|word| words::meaning(key, word)).collect();
+    let Some(meanings) = meanings.filter(|meanings| !meanings.is_empty()) else { return };
+    let choices = schema.get_mut("anyOf").and_then(Value::as_array_mut).into_iter().flatten();
+    for choice in choices.filter(|choice| choice["enum"].is_array()) {
+        choice["enumDescriptions"] = json!(meanings);
+    }
 }
 
 /// Replaces marks in `schema` and below; gives the kind of the first.
@@ -153,105 +232,6 @@ fn expand(schema: &mut Map<String, Value>, words: &[&str]) -> Option<String> {
         }
     }
     first
-}
-
-/// A step or check: a map with exactly one key, or that key as a bare word.
-fn one_key_map(
-    written: &Map<String, Value>,
-    owner: &str,
-    definitions: &Map<String, Value>,
-) -> Map<String, Value> {
-    let variants = written["oneOf"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let (mut kinds, mut bare) = (Map::new(), Vec::new());
-    for variant in variants {
-        if let Some(word) = variant.get("const").or_else(|| variant["enum"].get(0)) {
-            let mut content = json!({ "type": "null", "description": variant["description"] });
-            if let (Value::String(word), Value::Object(content)) = (word, &mut content) {
-                let description = content["description"].as_str().map(sentences);
-                content.insert("description".to_owned(), json!(description));
-                kinds.insert(word.clone(), Value::Object(std::mem::take(content)));
-                bare.push(word.clone());
-            }
-            continue;
-        }
-        let Some((kind, content)) =
-            variant["properties"].as_object().and_then(|properties| properties.iter().next())
-        else {
-            continue;
-        };
-        let mut content = content.as_object().cloned().unwrap_or_default();
-        let definition =
-            content.get("$ref").and_then(Value::as_str).and_then(|name| name.rsplit('/').next());
-        // Of definitions, only those of settings have properties: a check within a check has none.
-        let has_settings = definition.is_some_and(|name| {
-            definitions.get(name).is_some_and(|d| d.get("properties").is_some())
-        });
-        // The bare word is the kind with nothing behind it.
-        let nothing = json!({ "type": "null" });
-        let takes_nothing = content
-            .get("anyOf")
-            .and_then(Value::as_array)
-            .is_some_and(|choices| choices.contains(&nothing));
-        if has_settings || takes_nothing {
-            bare.push(kind.clone());
-        }
-        if let (Some(name), true) = (definition, has_settings) {
-            content = in_place_of_settings(kind, name, &content, definitions);
-        }
-        content.insert("description".to_owned(), variant["description"].clone());
-        if has_settings {
-            expand(&mut content, &[]);
-            let description = content["description"].as_str().map(sentences);
-            content.insert("description".to_owned(), json!(description));
-        } else {
-            complete(&mut content, owner, kind);
-        }
-        kinds.insert(kind.clone(), Value::Object(content));
-    }
-    let map = json!({
-        "type": "object", "properties": kinds,
-        "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
-    });
-    let choices = if bare.is_empty() { vec![map] } else { vec![map, json!({ "enum": bare })] };
-    let mut schema = Map::new();
-    let description = written.get("description").and_then(Value::as_str).unwrap_or_default();
-    schema.insert("description".to_owned(), json!(sentences(description)));
-    schema.insert("anyOf".to_owned(), Value::Array(choices));
-    schema
-}
-
-/// The settings of a step, its main setting alone, or nothing.
-fn in_place_of_settings(
-    kind: &str,
-    name: &str,
-    settings: &Map<String, Value>,
-    definitions: &Map<String, Value>,
-) -> Map<String, Value> {
-    let mut choices = vec![Value::Object(settings.clone())];
-    // A filter may have the name of a step, and other settings.
-    let has = |main: &str| definitions[name]["properties"].get(main).is_some();
-    if let Some((_, main)) = MAIN_SETTINGS.iter().find(|(known, main)| *known == kind && has(main))
-    {
-        choices.push(scalar(definitions, name, main));
-    }
-    choices.push(json!({ "type": "null" }));
-    let mut schema = Map::new();
-    schema.insert("anyOf".to_owned(), Value::Array(choices));
-    schema
-}
-
-/// What the key `main` of the type `name` may be, without its texts.
-fn scalar(definitions: &Map<String, Value>, name: &str, main: &str) -> Value {
-    let mut schema = definitions
-        .get(name)
-        .and_then(|definition| definition["properties"].get(main))
-        .and_then(Value::as_object)
-        .cloned()
-        .unwrap_or_default();
-    for key in ["description", "default", "examples"] {
-        schema.remove(key);
-    }
-    Value::Object(schema)
 }
 
 /// Documentation as plain text: without links, whole sentences.
@@ -284,10 +264,12 @@ mod tests {
     #[test]
     fn every_fact_is_about_a_key_that_some_type_has() {
         let schema: Value = serde_json::from_str(&schema()).unwrap();
+        let steps: Value = serde_json::from_str(&steps_schema()).unwrap();
         let mut known = Vec::new();
         let definitions = schema["definitions"].as_object().unwrap().iter();
-        let plan = "Plan".to_owned();
-        for (owner, definition) in definitions.chain([(&plan, &schema)]) {
+        let (plan, steps_map) = ("Plan".to_owned(), "Steps".to_owned());
+        let others = [(&plan, &schema), (&steps_map, &steps["definitions"]["Steps"])];
+        for (owner, definition) in definitions.chain(others) {
             let one_key_map = &definition["anyOf"][0];
             for holder in [definition, one_key_map] {
                 for (key, _) in holder["properties"].as_object().into_iter().flatten() {

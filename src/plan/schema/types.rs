@@ -102,10 +102,11 @@ impl<T: JsonSchema> JsonSchema for Entries<T> {
 impl<T: JsonSchema> JsonSchema for List<T> {
     inline!("List");
 
-    // One item may stand without brackets, and a key without a value is an empty list.
+    // One item may stand without brackets, and a key without a value is an empty list. Where `items`
+    // stands at the top, editors begin a list when the key is chosen.
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let item = generator.subschema_for::<T>();
         let items = item.clone();
-        json_schema!({ "anyOf": [{ "type": "array", "items": items }, item, { "type": "null" }] })
+        json_schema!({ "items": items, "anyOf": [{ "type": "array" }, item, { "type": "null" }] })
     }
 }
