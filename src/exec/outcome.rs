@@ -93,9 +93,9 @@ impl Outcome {
     }
 
     /// Until the first byte of the awaited message, if there was one; never beyond `elapsed`.
-    pub(crate) fn latency(&self) -> Duration {
+    pub(crate) fn latency(&self, elapsed: Duration) -> Duration {
         let Some(first) = self.first_byte else { return Duration::ZERO };
-        first.saturating_duration_since(self.start).min(self.elapsed())
+        first.saturating_duration_since(self.start).min(elapsed)
     }
 
     /// A failure before anything was begun.

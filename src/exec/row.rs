@@ -42,7 +42,7 @@ pub(crate) fn emit(worker: &Worker, whose: &Whose<'_>, outcome: &Outcome) {
         start: outcome.start,
         elapsed,
         connect: outcome.connect,
-        latency: outcome.latency(),
+        latency: outcome.latency(elapsed),
         idle: outcome.idle,
         code: outcome.code,
         message,

@@ -328,7 +328,9 @@ impl<'p> Thread<'p> {
     }
 
     pub(crate) fn show_traces(&self) {
-        self.worker.show_traces(&self.scope);
+        if self.worker.tracer.is_some() {
+            self.worker.show_traces(&self.scope);
+        }
     }
 
     fn on_error(&mut self, action: OnError, label: &str) -> Flow {

@@ -65,7 +65,7 @@ impl Transaction {
         self.samples += 1;
         self.bytes += outcome.bytes;
         self.sent_bytes += outcome.sent_bytes;
-        self.latency += outcome.latency();
+        self.latency += outcome.latency(outcome.elapsed());
         self.connect += outcome.connect;
         if outcome.failure.is_some() {
             self.failed += 1;

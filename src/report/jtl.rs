@@ -78,6 +78,19 @@ impl<W: io::Write> Rows<W> {
     }
 }
 
+/// The bytes that a field cannot hold as they are.
+const IS_SPECIAL: [bool; 256] = {
+    let mut special = [false; 256];
+    let mut byte = 0_u8;
+    loop {
+        special[byte as usize] = matches!(byte, b',' | b'"') || may_be_control(byte);
+        if byte == u8::MAX {
+            break special;
+        }
+        byte += 1;
+    }
+};
+
 /// The row in the making, each field with a comma behind it.
 #[derive(Debug, Default)]
 struct Line(Vec<u8>);
@@ -95,10 +108,8 @@ impl Line {
 
     /// Any text, on one line. Quoting is minimal: JMeter refuses a header or number in quotes.
     fn text(&mut self, text: &str) {
-        // Without an early end the compiler looks at many bytes at a time.
-        let special = text.bytes().fold(false, |found, byte| {
-            found | (byte == b',' || byte == b'"' || may_be_control(byte))
-        });
+        // Most texts are short: an early end would cost more than it saves.
+        let special = text.bytes().fold(false, |found, byte| found | IS_SPECIAL[usize::from(byte)]);
         if !special && text.len() <= TEXT_CHARS {
             return self.plain(text);
         }

@@ -13,7 +13,7 @@ pub const TEXT_CHARS: usize = 500;
 pub fn one_line(text: &str) -> Cow<'_, str> {
     // A text of no more bytes cannot have more characters.
     let fits = text.len() <= TEXT_CHARS || text.chars().nth(TEXT_CHARS).is_none();
-    if fits && !text.bytes().fold(false, |found, byte| found | may_be_control(byte)) {
+    if fits && !text.bytes().any(may_be_control) {
         return Cow::Borrowed(text);
     }
     let mut line = String::with_capacity(text.len().min(TEXT_CHARS * 4));
@@ -40,8 +40,8 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
 
 /// Whether a control character other than a tab may begin with this byte of UTF-8: those above ASCII,
 /// U+0080 to U+009F, share theirs with harmless ones.
-pub(crate) fn may_be_control(byte: u8) -> bool {
-    (byte < 0x20 && byte != b'\t') || byte == 0x7f || byte == 0xc2
+pub(crate) const fn may_be_control(byte: u8) -> bool {
+    matches!(byte, 0..=8 | 10..=31 | 0x7f | 0xc2)
 }
 
 #[cfg(test)]

@@ -22,7 +22,8 @@ impl Times {
         self.sum += time;
         self.min = Some(self.min.map_or(time, |min| min.min(time)));
         self.max = self.max.max(time);
-        let microseconds = u64::try_from(time.as_nanos().div_ceil(1_000)).unwrap_or(u64::MAX);
+        let part = u64::from(time.subsec_nanos().div_ceil(1_000));
+        let microseconds = time.as_secs().saturating_mul(1_000_000).saturating_add(part);
         self.quantiles.record(microseconds.max(1));
     }
 
