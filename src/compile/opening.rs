@@ -29,6 +29,10 @@ pub(super) enum Connect {
     With(Box<Connecting>),
 }
 
+/// Something is wrong, and that has been noted.
+#[derive(Debug)]
+pub(super) struct Noted;
+
 /// The words of `connect`.
 enum Word {
     Reuse,
@@ -62,13 +66,12 @@ impl Compiler<'_> {
         Some(SamplerKind::Open(open))
     }
 
-    /// What a sampler with `connect`, its own or inherited, opens first; `None` where that is wrong,
-    /// which is noted.
+    /// What a sampler with `connect`, its own or inherited, opens first.
     pub(super) fn connect(
         &mut self,
         own: Option<&TextOr<plan::Connect>>,
         place: &Place<'_>,
-    ) -> Option<Option<Box<Open>>> {
+    ) -> Result<Option<Box<Open>>, Noted> {
         let path = place.path.key("connect");
         let before = self.problems.len();
         let choice = match own {
@@ -76,12 +79,12 @@ impl Compiler<'_> {
                 let choice = self.connect_choice(own, &place.scope.connecting, &path);
                 // One that is wrong might have opened something.
                 place.connects.set(choice.is_none());
-                choice?
+                choice.ok_or(Noted)?
             }
             None => place.scope.connect.clone().unwrap_or(Connect::Reuse),
         };
         let settings = match choice {
-            Connect::Reuse => return Some(None),
+            Connect::Reuse => return Ok(None),
             Connect::New => place.scope.connecting.clone(),
             Connect::With(settings) => *settings,
         };
@@ -92,7 +95,7 @@ impl Compiler<'_> {
             Some(TextOr::Text(_)) => (ConnectingSettings::default(), &path),
             None => (ConnectingSettings::default(), &place.path),
         };
-        self.resolve_open(settings, &own, is_fine, at).map(Some)
+        self.resolve_open(settings, &own, is_fine, at).map(Some).ok_or(Noted)
     }
 
     /// `connect` at `path`, where these settings of `open` hold.

@@ -47,27 +47,7 @@ impl Compiler<'_> {
             Some(name) => self.label(name, path),
             None => Some(Template::constant(*word)),
         };
-        let connection = if let Some(name) = common.connection {
-            self.connection_name(name, &path.key("connection"))
-        } else {
-            let inherited = scope.connection.clone();
-            Some(inherited.unwrap_or_else(|| Template::constant(CONNECTION)))
-        };
-        let at = match common.connection {
-            Some(_) => path.key("connection"),
-            None => path.clone(),
-        };
-        if let Some(connection) = &connection {
-            connections.used(role, connection, at);
-            if let Some(open) = kind.as_ref().and_then(SamplerKind::opening) {
-                connections.delivers(connection, &open.pings);
-            }
-            if let Some(expect) = kind.as_ref().and_then(SamplerKind::expect) {
-                connections.expects(expect, connection, path);
-            }
-        } else {
-            connections.unknown(role);
-        }
+        let connection = self.connection(place, common, kind.as_ref(), role, connections);
         let mut read_timeout = scope.read_timeout.clone();
         if let Some(own) = common.read_timeout {
             replace(&mut read_timeout, self.timeout(own, &path.key("read_timeout")));
@@ -85,7 +65,7 @@ impl Compiler<'_> {
         let reached = if expect == Some(&Setting::Fixed(Expect::Close)) {
             Reached { kind: "close", opens: false }
         } else {
-            Reached { kind: *word, opens }
+            Reached { kind: word, opens }
         };
         let inherited = scope.assertions.iter().filter(|reaching| reaching.includes(reached));
         let reads = self.variables.reads_so_far();
@@ -96,12 +76,12 @@ impl Compiler<'_> {
         extractors.extend(self.own_extractors(common.extract, reached, &path.key("extract")));
         let mut filters = scope.filters.clone();
         filters.extend(self.filters(common.filters, &path.key("filters")));
-        if !Reach::Message.includes(Reached { kind: *word, opens }) {
+        if !Reach::Message.includes(Reached { kind: word, opens }) {
             // Nothing is read here, so nothing can be discarded.
             filters.clear();
         }
         let mut needs = self.variables.reads_since(reads);
-        if Reach::Message.includes(Reached { kind: *word, opens }) {
+        if Reach::Message.includes(Reached { kind: word, opens }) {
             self.variables.reader();
             needs.extend_from_slice(&scope.needs);
         }
@@ -127,6 +107,38 @@ impl Compiler<'_> {
     }
 
     /// The label of the rows of what stands at `path`.
+    /// The connection that a sampler uses, in the `role` of its kind or of an `open`.
+    fn connection(
+        &mut self,
+        place: &Place<'_>,
+        common: Common<'_>,
+        kind: Option<&SamplerKind>,
+        role: &'static str,
+        connections: &mut Connections,
+    ) -> Option<Template> {
+        let (at, connection) = if let Some(name) = common.connection {
+            let path = place.path.key("connection");
+            let name = self.connection_name(name, &path);
+            (path, name)
+        } else {
+            let inherited = place.scope.connection.clone();
+            let name = inherited.unwrap_or_else(|| Template::constant(CONNECTION));
+            (place.path.clone(), Some(name))
+        };
+        let Some(connection) = connection else {
+            connections.unknown(role);
+            return None;
+        };
+        connections.used(role, &connection, at);
+        if let Some(open) = kind.and_then(SamplerKind::opening) {
+            connections.delivers(&connection, &open.pings);
+        }
+        if let Some(expect) = kind.and_then(SamplerKind::expect) {
+            connections.expects(expect, &connection, &place.path);
+        }
+        Some(connection)
+    }
+
     pub(super) fn label(
         &mut self,
         name: &plan::Setting<plan::Text>,
@@ -208,7 +220,7 @@ impl Compiler<'_> {
         let matching = matching.resolve(true);
         self.check_correlation(&matching, payload.as_ref(), &place.path);
         let connect = self.connect(own.connect.as_ref(), place);
-        let (payload, connect) = (payload?, connect?);
+        let (payload, connect) = (payload?, connect.ok()?);
         Some(SamplerKind::RequestResponse(RequestResponse { payload, expect, matching, connect }))
     }
 
@@ -220,7 +232,7 @@ impl Compiler<'_> {
         let settings = payload_settings!(own);
         let payload = self.labelled_payload(&settings, own.name.is_some(), place);
         let connect = self.connect(own.connect.as_ref(), place);
-        Some(SamplerKind::SingleWrite(SingleWrite { payload: payload?, connect: connect? }))
+        Some(SamplerKind::SingleWrite(SingleWrite { payload: payload?, connect: connect.ok()? }))
     }
 
     pub(super) fn single_read(
@@ -258,7 +270,7 @@ impl Compiler<'_> {
             replace(&mut push_delay, self.push_delay(own, &place.path.key("push_delay")));
         }
         Some(SamplerKind::SingleRead(SingleRead {
-            connect: self.connect(own.connect.as_ref(), place)?,
+            connect: self.connect(own.connect.as_ref(), place).ok()?,
             expect: expect.unwrap_or(Setting::Fixed(Expect::Any)),
             optional: optional.unwrap_or(Setting::Fixed(false)),
             push_delay,

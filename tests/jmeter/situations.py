@@ -360,6 +360,17 @@ SITUATIONS = {
     "close unanswered": Situation(
         (open_(), close()), *[[OPENED, Row("close", False, "timeout", sent=31, elapsed=TIMED_OUT)]] * 2
     ),
+    "new, asked": Situation(
+        (ask(createNewConnection=True),), [Row("rr", kind="101", received=UPGRADE + 7, sent=11)],
+        [Row("rr", kind="101", received=UPGRADE + 7, sent=11, request=True)], "T3: the request for the upgrade was sent, too",
+    ),
+    "new, read": Situation(
+        (read(createNewConnection=True),), *[[Row("sr", kind="101", received=UPGRADE + 9, request=True)]] * 2
+    ),
+    "new, written": Situation(
+        (write(createNewConnection=True),), [Row("sw", kind="101", received=UPGRADE, sent=11)],
+        [Row("sw", kind="101", received=UPGRADE, sent=11, request=True)], "T3: the request for the upgrade was sent, too",
+    ),
 }
 # A row for each frame that a filter of JMeter discards follows that of its sampler.
 for name, labels in {"ping filter": 1, "text filter": 2}.items():
