@@ -208,14 +208,23 @@ fn a_mistake_in_a_file_that_is_included_often_is_told_once() {
 
 #[test]
 fn a_secret_stays_one_in_the_place_of_a_parameter() {
-    let env = folder(&[("send.yaml", "{ parameters: { t: }, steps: [log: 'with ${t}'] }")]);
+    let env = folder(&[
+        ("send.yaml", "{ parameters: { t: }, steps: [log: 'with ${t}'] }"),
+        ("own.yaml", "{ parameters: { token: }, steps: [log: 'its own ${token}'] }"),
+    ]);
     let plan = format!(
         "secrets: token\n{}",
-        plan("  - open\n  - include: { file: send.yaml, with: { t: '${token}' } }\n")
-            .replace("who: bob", "token: hunter2")
+        plan(
+            "  - open\n  - include: { file: send.yaml, with: { t: '${token}' } }\n  \
+             - include: { file: own.yaml, with: { token: swordfish } }\n"
+        )
+        .replace("who: bob", "token: hunter2")
     );
     let finished = run(&env, &plan);
     finished.expect_exit(0);
-    assert!(!finished.stderr.contains("hunter2"), "{}", finished.stderr);
+    for secret in ["hunter2", "swordfish"] {
+        assert!(!finished.stderr.contains(secret), "{}", finished.stderr);
+    }
+    assert!(finished.stderr.contains("its own ***"), "{}", finished.stderr);
     assert!(finished.stderr.contains("with ***"), "{}", finished.stderr);
 }

@@ -199,10 +199,18 @@ fn without_second_null(schema: &mut Map<String, Value>) {
 /// Says what the words mean that a key takes.
 fn explain_words(schema: &mut Map<String, Value>, key: &str, words: &[&str]) {
     let meanings: Option<Vec<&str>> = words.iter().map(|word| words::meaning(key, word)).collect();
-    let Some(meanings) = meanings.filter(|meanings| !meanings.is_empty()) else { return };
+    if let Some(meanings) = meanings.filter(|meanings| !meanings.is_empty()) {
+        add_meanings(schema, &meanings);
+    }
+}
+
+fn add_meanings(schema: &mut Map<String, Value>, meanings: &[&str]) {
+    if schema.contains_key("enum") {
+        schema.insert("enumDescriptions".to_owned(), json!(meanings));
+    }
     let choices = schema.get_mut("anyOf").and_then(Value::as_array_mut).into_iter().flatten();
-    for choice in choices.filter(|choice| choice["enum"].is_array()) {
-        choice["enumDescriptions"] = json!(meanings);
+    for choice in choices.filter_map(Value::as_object_mut) {
+        add_meanings(choice, meanings);
     }
 }
 

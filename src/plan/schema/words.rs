@@ -31,6 +31,18 @@ const MEANINGS: &[(&str, &str, &str)] = &[
     ("pings", "deliver", "Pings and pongs are messages that samplers read."),
     ("fragments", "join", "The fragments of a message are one message."),
     ("fragments", "deliver", "Each fragment is a message, as in JMeter."),
+    (
+        "if_open",
+        "replace",
+        "The open connection is closed first, before the time of this one begins.",
+    ),
+    ("if_open", "keep", "A connection that is open and in step is left alone, without a row."),
+    ("connect", "reuse", "The connection that an `open` made."),
+    (
+        "connect",
+        "new",
+        "A connection of its own, opened first: the row has code 101 and its time includes connecting.",
+    ),
     ("kind", "ping_pong", "A ping, whose pong is waited for."),
     ("kind", "pong", "A pong that nobody asked for."),
     (
