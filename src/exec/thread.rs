@@ -369,7 +369,11 @@ impl<'p> Thread<'p> {
         let (thread, group) = (self.name.as_str(), scope.group);
         // Without secrets since it was made.
         let url = outcome.url.as_deref().unwrap_or_default();
-        let variables = &scope.sample_variables();
+        let variables = &if scope.shared.program.sample_variables.is_empty() {
+            Vec::new()
+        } else {
+            scope.sample_variables()
+        };
         row::emit(&self.worker, &Whose { label, thread, group, url, variables, opening }, outcome);
     }
 

@@ -111,7 +111,12 @@ impl<'a, 'p> Job<'a, 'p> {
 
     /// An outcome that begins now on the sampler's connection.
     pub(crate) fn outcome(&mut self) -> Outcome {
-        let mut outcome = Outcome::begun(clock::now());
+        self.outcome_at(clock::now())
+    }
+
+    /// An outcome that has just begun.
+    pub(crate) fn outcome_at(&mut self, start: Instant) -> Outcome {
+        let mut outcome = Outcome::begun(start);
         outcome.url.clone_from(&self.slot().url);
         outcome
     }
@@ -195,13 +200,14 @@ impl<'a, 'p> Job<'a, 'p> {
 
     /// Gets out of the way what could pass for an answer to what is sent next: what is in the socket
     /// already, and what comes while an older frame still waits for the kernel. A peer that sends
-    /// without end is followed only as far as the socket can have held. Fails where the older frame
-    /// does not go in time, or the connection is lost; then nothing is to be sent.
-    pub(crate) async fn catch_up(&mut self, at_most: Duration) -> Result<(), Box<Outcome>> {
+    /// without end is followed only as far as the socket can have held. Gives the present, from which
+    /// on what comes may be an answer. Fails where the older frame does not go in time, or the
+    /// connection is lost; then nothing is to be sent.
+    pub(crate) async fn catch_up(&mut self, at_most: Duration) -> Result<Instant, Box<Outcome>> {
         let now = clock::now();
-        let Some(connection) = &mut self.slot().connection else { return Ok(()) };
+        let Some(connection) = &mut self.slot().connection else { return Ok(now) };
         if connection.is_flushed() && connection.is_caught_up(now) {
-            return Ok(());
+            return Ok(now);
         }
         let deadline = now + at_most;
         let mut flushed = self.flush(&mut ReadOn, deadline).await;
@@ -209,7 +215,7 @@ impl<'a, 'p> Job<'a, 'p> {
             self.read_up(deadline).await;
             flushed = self.flush(&mut ReadOn, deadline).await;
         }
-        flushed.map_err(|failure| {
+        flushed.map(|()| clock::now()).map_err(|failure| {
             let outcome = Outcome { url: self.slot().url.clone(), ..Outcome::begun(now) };
             self.slot().waits_no_more();
             Box::new(outcome.failed(failure, clock::now()))

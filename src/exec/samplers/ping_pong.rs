@@ -41,10 +41,11 @@ pub(crate) async fn run(
     if job.slot().unanswered_pings.contains(payload.as_bytes()) {
         return Ok(Execution::Skipped(Code::OutOfSync));
     }
-    if let Err(outcome) = job.catch_up(write_timeout).await {
-        return Ok(Execution::Row(*outcome));
-    }
-    let mut outcome = job.outcome();
+    let now = match job.catch_up(write_timeout).await {
+        Ok(now) => now,
+        Err(outcome) => return Ok(Execution::Row(*outcome)),
+    };
+    let mut outcome = job.outcome_at(now);
     job.exchange(&mut outcome);
     let mut pong = AwaitPong { payload: payload.as_bytes(), since: outcome.start, came: None };
     let sent =

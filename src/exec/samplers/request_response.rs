@@ -30,19 +30,22 @@ pub(crate) async fn run<'p>(
     let (kind, bytes) = payload::evaluate(job.scope, &spec.payload)?;
     let mut filters = job.filters()?;
     let matcher = job.matcher(spec.matching.reply.as_ref(), &bytes)?;
-    let opened = match job.connect(spec.connect.as_deref()).await? {
-        Ok(opened) => opened,
-        Err(over) => return Ok(*over),
+    let opened = match &spec.connect {
+        None => None,
+        Some(own) => match job.connect(Some(own)).await? {
+            Ok(opened) => opened,
+            Err(over) => return Ok(*over),
+        },
     };
     if !job.awaits(matcher.as_ref(), late_replies) {
         return Ok(Execution::Skipped(Code::OutOfSync));
     }
-    if let Err(over) = job.catch_up(write_timeout).await {
-        return Ok(Execution::Row(join(opened, *over)));
-    }
-    let mut outcome = opened.map_or_else(|| job.outcome(), |opened| *opened);
-    // A reply answers what is sent from now on.
-    let sent_at = if spec.connect.is_some() { clock::now() } else { outcome.start };
+    // A reply answers what is sent from then on.
+    let sent_at = match job.catch_up(write_timeout).await {
+        Ok(now) => now,
+        Err(over) => return Ok(Execution::Row(join(opened, *over))),
+    };
+    let mut outcome = opened.map_or_else(|| job.outcome_at(sent_at), |opened| *opened);
     job.exchange(&mut outcome);
     let is_of_use = spec.matching.others_read || unmatched == Unmatched::Keep;
     sort_out_early(job, &mut filters, is_of_use);
