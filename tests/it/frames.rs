@@ -201,7 +201,7 @@ fn a_delivered_ping_in_place_of_a_reply_is_of_the_wrong_type_unless_a_filter_tak
     assert_failure(
         wrong,
         "UNEXPECTED_TYPE",
-        "the message is a ping, and `expect: same` wants text",
+        "the message is a ping, and `expect: same` wants text; write `expect: ping` to take it",
     );
     assert_eq!(wrong.bytes, 4);
     let filtered = finished.row("filtered");

@@ -233,7 +233,15 @@ pub(crate) fn receive(
         Expect::Any | Expect::Close => "any",
     };
     let wanted = wanted.map_or("text or binary", name);
-    let text = format!("the message is {}, and `expect: {word}` wants {wanted}", name(kind));
+    let other = match kind {
+        MessageKind::Text | MessageKind::Binary => "any",
+        MessageKind::Ping => "ping",
+        MessageKind::Pong => "pong",
+    };
+    let text = format!(
+        "the message is {}, and `expect: {word}` wants {wanted}; write `expect: {other}` to take it",
+        name(kind)
+    );
     outcome.fail(Failure::plain(Code::UnexpectedType, &text));
 }
 
