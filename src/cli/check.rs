@@ -1,9 +1,9 @@
 //! `wsmeter check`: reads plans, sends nothing.
 
 use crate::cli::args::CheckArguments;
+use crate::cli::drive::properties;
 use crate::cli::error::PLAN_WRONG;
 use crate::cli::explain::explain;
-use crate::cli::run::properties;
 use crate::compile::{self, Compiled};
 use crate::console::Console;
 use crate::diag::Severity;

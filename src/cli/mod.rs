@@ -2,10 +2,12 @@
 
 mod args;
 mod check;
+mod drive;
 mod ending;
 mod error;
 mod explain;
 mod host;
+mod progress;
 mod run;
 mod schema;
 mod serve;

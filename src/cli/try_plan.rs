@@ -4,38 +4,31 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cli::args::TryArguments;
+use crate::cli::drive::{Event, Prepared, drive, prepare};
 use crate::cli::ending::conclude;
 use crate::cli::error::CliError;
-use crate::cli::run::{FIRST_SIGNAL, properties, serve};
-use crate::cli::signals::Signals;
 use crate::clock;
-use crate::compile::{self, Compiled};
 use crate::console::Console;
 use crate::diag::nearest;
-use crate::exec::{self, Running};
-use crate::plan;
 use crate::program::{Phase, Program, Times};
 use crate::report::summary::verdict_line;
 use crate::report::{Finished, Trial};
-use crate::sample::RunEnd;
 
 /// How often what has happened is shown.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Tries a plan; gives the verdict's exit code.
 pub(crate) fn try_plan(console: Console, arguments: &TryArguments) -> Result<u8, CliError> {
-    let loaded = plan::load(&arguments.plan).map_err(CliError::Plan)?;
-    let mut properties = properties(&arguments.properties);
-    let _target = arguments.serve.then(|| serve(&mut properties)).transpose()?;
-    let Compiled { mut program, warnings } =
-        compile::compile(&loaded, &properties).map_err(CliError::Plan)?;
-    console.warnings(&warnings);
+    let prepared = prepare(console, &arguments.plan, &arguments.properties, arguments.serve)?;
+    let Prepared { mut program, _target, .. } = prepared;
     reduce(&mut program, &arguments.groups)?;
     program.show_secrets = arguments.show_secrets;
     let has_thresholds = !program.thresholds.is_empty();
     let trial = Trial::new(clock::now(), console.paints_data());
-    let end = drive(console, &Arc::new(program), &trial)?;
-    console.data(&trial.take_text());
+    let end = drive(&Arc::new(program), &trial, 1, TICK, |event| match event {
+        Event::Say(text) => console.info(&format!("{text}\n")),
+        Event::Tick(_) => console.data(&trial.take_text()),
+    })?;
     let (stats, peak_connections) = trial.take_stats();
     let judgement = conclude(&Finished { stats, written: Ok(()) }, end, peak_connections, &[]);
     if has_thresholds {
@@ -66,38 +59,4 @@ fn reduce(program: &mut Program, groups: &[String]) -> Result<(), CliError> {
     }
     program.in_turn = true;
     Ok(())
-}
-
-/// Runs the program to its end, and shows meanwhile what happens.
-fn drive(console: Console, program: &Arc<Program>, trial: &Trial) -> Result<RunEnd, CliError> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(CliError::Runtime)?;
-    runtime.block_on(async {
-        let signals = Signals::new().map_err(CliError::Runtime)?;
-        let mut running = exec::start(program, trial, 1)?;
-        watch(console, &mut running, signals, trial).await;
-        Ok(running.join())
-    })
-}
-
-async fn watch(console: Console, running: &mut Running, mut signals: Signals, trial: &Trial) {
-    let stop = running.stop();
-    let mut ticks = tokio::time::interval(TICK);
-    let mut signalled = false;
-    loop {
-        tokio::select! {
-            () = running.finished() => return,
-            () = signals.next() => {
-                if std::mem::replace(&mut signalled, true) {
-                    stop.now(RunEnd::Interrupted);
-                } else {
-                    stop.graceful(RunEnd::Interrupted);
-                    console.info(&format!("{FIRST_SIGNAL}\n"));
-                }
-            }
-            _ = ticks.tick() => console.data(&trial.take_text()),
-        }
-    }
 }

@@ -14,7 +14,7 @@ use crate::compile::warning::Warning;
 use crate::plan::{self, At, Common, Path, Problem};
 use crate::program::{
     Close, Expect, Payload, PingKind, PingPong, RequestResponse, Sampler, SamplerKind, Setting,
-    SingleRead, SingleWrite, Template,
+    SingleWrite, Template,
 };
 
 const READ_TIMEOUT: Duration = Duration::from_secs(6);
@@ -233,49 +233,6 @@ impl Compiler<'_> {
         let payload = self.labelled_payload(&settings, own.name.is_some(), place);
         let connect = self.connect(own.connect.as_ref(), place);
         Some(SamplerKind::SingleWrite(SingleWrite { payload: payload?, connect: connect.ok()? }))
-    }
-
-    pub(super) fn single_read(
-        &mut self,
-        own: &plan::SingleRead,
-        place: &Place<'_>,
-    ) -> Option<SamplerKind> {
-        // An inherited `same` is meant for samplers that send.
-        let same = Setting::Fixed(Expect::Same);
-        let mut expect = place.scope.expect.clone().filter(|expect| *expect != same);
-        if let Some(own) = &own.expect {
-            let path = place.path.key("expect");
-            let own = self.setting(own, &path);
-            if own.as_ref() == Some(&same) {
-                let title = "`single_read` sends nothing that a message could be the `same` as";
-                let problem = Problem::error(&path, title);
-                self.note(problem.help("write `text`, `binary` or `any`"));
-            }
-            replace(&mut expect, own);
-        }
-        let mut optional = place.scope.optional.clone();
-        if let Some(own) = &own.optional {
-            replace(&mut optional, self.setting(own, &place.path.key("optional")));
-        }
-        let mut matching = place.scope.matching.clone();
-        let settings = MatchingSettings {
-            reply: own.reply.as_ref(),
-            correlate: None,
-            late_replies: own.late_replies.as_ref(),
-            unmatched: own.unmatched.as_ref(),
-        };
-        self.matching(&mut matching, settings, &place.path);
-        let mut push_delay = place.scope.push_delay.clone();
-        if let Some(own) = &own.push_delay {
-            replace(&mut push_delay, self.push_delay(own, &place.path.key("push_delay")));
-        }
-        Some(SamplerKind::SingleRead(SingleRead {
-            connect: self.connect(own.connect.as_ref(), place).ok()?,
-            expect: expect.unwrap_or(Setting::Fixed(Expect::Any)),
-            optional: optional.unwrap_or(Setting::Fixed(false)),
-            push_delay,
-            matching: matching.resolve(false),
-        }))
     }
 
     pub(super) fn ping_pong(&mut self, own: &plan::PingPong, place: &Place<'_>) -> SamplerKind {

@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use crate::run::{plan, run_against};
-use crate::support::env::Finished;
+use crate::run::run_scripted;
 use crate::support::jtl::Row;
-use crate::support::peer::Peer;
-use crate::support::peer_connection::{PeerConnection, Record};
+use crate::support::peer_connection::PeerConnection;
 use crate::support::peer_frame::{BINARY, PONG};
 
 /// A text message of which more frames follow.
@@ -15,18 +13,6 @@ const FIRST_OF_TEXT: u8 = 0x01;
 const MIDDLE: u8 = 0x00;
 /// The last frame of a message that has several.
 const LAST: u8 = 0x80;
-
-fn run(
-    script: impl Fn(&mut PeerConnection) + Send + Sync + 'static,
-    steps: &str,
-) -> (Finished, Record) {
-    let peer = Peer::spawn(move |client| {
-        client.accept();
-        script(client);
-    });
-    let (finished, mut records) = run_against(peer, &plan("", steps));
-    (finished, records.remove(0))
-}
 
 fn assert_success(row: &Row, code: &str) {
     assert_eq!((row.code.as_str(), row.success), (code, true), "{row:?}");
@@ -53,7 +39,7 @@ fn a_close_that_is_waited_for_is_a_success_with_its_code_and_bytes() {
         client.send_close(1011, "tired");
         assert_eq!(client.expect_close(), Some(1011));
     };
-    let (finished, _) = run(script, steps);
+    let (finished, _) = run_scripted(script, steps);
     let end = finished.row("end");
     assert_success(end, "1011");
     assert_eq!((end.bytes, end.data_type.as_str()), (2 + 2 + 5, "text"));
@@ -76,7 +62,7 @@ fn a_close_that_came_during_a_pause_takes_no_time_and_is_met_once() {
         client.send_close(1001, "");
         client.await_close();
     };
-    let (finished, _) = run(script, steps);
+    let (finished, _) = run_scripted(script, steps);
     let end = finished.row("end");
     assert_success(end, "1001");
     assert_eq!((end.elapsed, end.latency, end.bytes), (0, 0, 4));
@@ -99,7 +85,7 @@ fn a_close_that_does_not_come_fails_and_says_what_came_instead() {
         assert_eq!(client.expect_text(), "bye");
         client.send_text("no");
     };
-    let (finished, _) = run(script, steps);
+    let (finished, _) = run_scripted(script, steps);
     assert_failure(finished.row("end"), "READ_TIMEOUT", "passed over: /hello/");
     assert_success(finished.row("none"), "NO_MESSAGE");
     assert_failure(finished.row("bye"), "DISCONNECTED", "without a close frame");
@@ -116,7 +102,7 @@ fn a_request_can_be_answered_by_a_close() {
         client.send_close(4000, "so be it");
         client.await_close();
     };
-    let (finished, _) = run(script, steps);
+    let (finished, _) = run_scripted(script, steps);
     assert_success(finished.row("bye"), "4000");
     assert!((finished.summary_number("labels/bye/unanswered")).abs() < f64::EPSILON);
     finished.expect_exit(0);
@@ -133,7 +119,7 @@ fn pings_are_left_unanswered_where_the_plan_says_so() {
         client.send_text("message");
         client.echo();
     };
-    let (finished, record) = run(script, steps);
+    let (finished, record) = run_scripted(script, steps);
     assert_success(finished.row("single_read"), "200");
     finished.expect_exit(0);
     assert!(record.frames.iter().all(|frame| frame.first != PONG), "{record:?}");
@@ -147,7 +133,7 @@ fn a_ping_is_answered_until_the_peer_has_closed_too() {
         client.expect_pong(b"still there");
         client.send_close(1000, "");
     };
-    let (finished, _) = run(script, "- open\n- close");
+    let (finished, _) = run_scripted(script, "- open\n- close");
     assert_success(finished.row("close"), "1000");
     finished.expect_exit(0);
 }
@@ -170,7 +156,7 @@ fn pings_and_pongs_that_are_delivered_are_messages_for_readers_and_answered_too(
         client.expect_pong(b"one");
         client.echo();
     };
-    let (finished, _) = run(script, steps);
+    let (finished, _) = run_scripted(script, steps);
     assert_success(finished.row("ping"), "200");
     assert_eq!(finished.row("ping").bytes, 5);
     assert_success(finished.row("pong"), "200");
@@ -196,7 +182,7 @@ fn a_delivered_ping_in_place_of_a_reply_is_of_the_wrong_type_unless_a_filter_tak
         }
         client.echo();
     };
-    let (finished, _) = run(script, steps);
+    let (finished, _) = run_scripted(script, steps);
     let wrong = finished.row("wrong");
     assert_failure(
         wrong,
@@ -229,7 +215,7 @@ fn only_a_filter_that_replies_answers_pings_where_the_connection_does_not() {
         client.send_text("second");
         client.echo();
     };
-    let (finished, record) = run(script, steps);
+    let (finished, record) = run_scripted(script, steps);
     assert_success(finished.row("first"), "200");
     assert_success(finished.row("second"), "200");
     finished.expect_exit(0);
@@ -252,7 +238,7 @@ fn the_pong_of_a_ping_pong_is_its_own_although_pongs_are_delivered() {
         client.send_frame(PONG, &ping.payload);
         client.echo();
     };
-    let (finished, _) = run(script, steps);
+    let (finished, _) = run_scripted(script, steps);
     assert_success(finished.row("ping_pong"), "200");
     assert_success(finished.row("stray"), "200");
     assert_success(finished.row("rest"), "NO_MESSAGE");
@@ -283,7 +269,7 @@ fn fragments_are_read_one_by_one_and_the_variable_tells_the_last() {
         client.send_frame(BINARY, b"\xff");
         client.echo_nothing();
     };
-    let (finished, record) = run(script, steps);
+    let (finished, record) = run_scripted(script, steps);
     finished.expect_exit(0);
     let bytes = |label| finished.row(label).bytes;
     assert_eq!([bytes("first"), bytes("second"), bytes("third"), bytes("whole")], [5, 3, 5, 3]);
@@ -304,7 +290,7 @@ fn a_reader_that_gets_nothing_leaves_the_last_frame_final() {
         client.send_frame(FIRST_OF_TEXT, b"never finished");
         client.echo_nothing();
     };
-    let (finished, record) = run(script, steps);
+    let (finished, record) = run_scripted(script, steps);
     assert_failure(finished.row("nothing"), "READ_TIMEOUT", "part of a message had arrived");
     assert_eq!(record.texts(), ["read false", "failed true"]);
 }
@@ -317,7 +303,7 @@ fn fragments_that_are_no_text_together_lose_the_connection_at_the_one_that_shows
         client.send_frame(LAST, b"no");
         assert_eq!(client.expect_close(), Some(1007));
     };
-    let (finished, _) = run(script, steps);
+    let (finished, _) = run_scripted(script, steps);
     assert_success(finished.row("single_read"), "200");
     assert_failure(finished.row("bad"), "PROTOCOL_ERROR", "not UTF-8");
 }
@@ -335,7 +321,7 @@ fn joined_messages_always_end_with_their_last_frame() {
         client.send_frame(LAST, b"le");
         client.echo_nothing();
     };
-    let (finished, record) = run(script, steps);
+    let (finished, record) = run_scripted(script, steps);
     finished.expect_exit(0);
     assert_eq!(record.texts(), ["true"]);
 }

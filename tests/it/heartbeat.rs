@@ -4,23 +4,11 @@ use std::time::Duration;
 
 use wsmeter::clock;
 
-use crate::run::{plan, run_against};
+use crate::run::{plan, run_against, run_scripted};
 use crate::support::env::Finished;
 use crate::support::peer::Peer;
 use crate::support::peer_connection::{Next, PeerConnection, Record};
 use crate::support::peer_frame::{CLOSE, PING, PONG, TEXT};
-
-fn run(
-    script: impl Fn(&mut PeerConnection) + Send + Sync + 'static,
-    steps: &str,
-) -> (Finished, Record) {
-    let peer = Peer::spawn(move |client| {
-        client.accept();
-        script(client);
-    });
-    let (finished, mut records) = run_against(peer, &plan("", steps));
-    (finished, records.remove(0))
-}
 
 fn beats(finished: &Finished, what: &str) -> u64 {
     let value = &finished.summary["connections"]["heartbeat"][what];
@@ -51,7 +39,7 @@ fn a_server_that_asks_is_answered_while_the_thread_pauses() {
         ask(client, 10);
         client.echo();
     };
-    let (finished, record) = run(script, steps);
+    let (finished, record) = run_scripted(script, steps);
     finished.expect_exit(0);
     assert_eq!(record.texts()[..10], ["3"; 10]);
     assert_eq!(beats(&finished, "answered"), 10);
@@ -108,7 +96,7 @@ fn messages_are_sent_regularly_whatever_the_thread_waits_for() {
         client.send_text("slow");
         client.echo_nothing();
     };
-    let (finished, record) = run(script, steps);
+    let (finished, record) = run_scripted(script, steps);
     finished.expect_exit(0);
     let sent = record.texts().iter().filter(|text| *text == "alive").count() as u64;
     assert_eq!(beats(&finished, "sent"), sent);
@@ -142,7 +130,7 @@ fn pings_go_out_one_at_a_time_and_each_has_its_own_payload() {
         assert_eq!(payloads.len(), 3);
         client.echo();
     };
-    let (finished, _) = run(script, steps);
+    let (finished, _) = run_scripted(script, steps);
     // The pongs of the heartbeat are its own; others are delivered.
     assert_eq!(finished.row("single_read").code, "UNEXPECTED_TYPE");
     assert!(finished.row("ping_pong").success);
@@ -166,7 +154,7 @@ fn a_server_that_stops_answering_pings_is_lost_and_the_first_sampler_says_so() {
         let waited = clock::now() - ping.at;
         assert!(waited >= Duration::from_millis(190), "gave up after {waited:?}");
     };
-    let (finished, _) = run(script, steps);
+    let (finished, _) = run_scripted(script, steps);
     finished.expect_exit(1);
     let first = finished.row("first");
     assert_eq!((first.code.as_str(), first.message.as_str()), ("PING_TIMEOUT", "Ping timed out"));
@@ -184,7 +172,7 @@ fn a_reader_that_waits_fails_at_once_when_a_ping_gets_no_answer() {
     let script = |client: &mut PeerConnection| {
         client.await_close();
     };
-    let (finished, _) = run(script, steps);
+    let (finished, _) = run_scripted(script, steps);
     let read = finished.row("single_read");
     assert_eq!(read.code, "PING_TIMEOUT");
     assert!((145..3_000).contains(&read.elapsed), "{read:?}");
@@ -196,7 +184,7 @@ fn a_loss_by_an_unanswered_ping_that_no_sampler_meets_is_counted() {
 - open: { heartbeat: { ping: { every: 50ms, fail_after: 50ms } } }
 - pause: 500ms
 ";
-    let (finished, _) = run(PeerConnection::await_close, steps);
+    let (finished, _) = run_scripted(PeerConnection::await_close, steps);
     finished.expect_exit(0);
     assert_eq!(finished.summary["connections"]["lost_while_idle"]["PING_TIMEOUT"], 1);
 }
@@ -217,7 +205,7 @@ fn an_inbox_that_holds_the_reading_back_is_no_silence_of_the_peer() {
         client.send_text("two");
         client.echo();
     };
-    let (finished, _) = run(script, steps);
+    let (finished, _) = run_scripted(script, steps);
     finished.expect_exit(0);
 }
 
@@ -263,7 +251,7 @@ fn all_bytes_of_connections_are_counted_whoever_sent_them() {
         client.send_text("unread");
         client.echo();
     };
-    let (finished, record) = run(script, steps);
+    let (finished, record) = run_scripted(script, steps);
     finished.expect_exit(0);
     let frames: usize = record.frames.iter().map(|frame| frame.wire_length).sum();
     let sent = (record.request.len() + frames) as u64;

@@ -7,7 +7,7 @@ use wsmeter::target::Server;
 
 use crate::support::env::{Env, Finished, Running};
 use crate::support::peer::Peer;
-use crate::support::peer_connection::Record;
+use crate::support::peer_connection::{PeerConnection, Record};
 use crate::support::peer_frame::{CLOSE, PeerFrame, TEXT, frame};
 use crate::support::time::wait_until;
 use crate::support::{jtl, target};
@@ -38,6 +38,19 @@ fn run(plan: &str, server: &Server, path: &str) -> Finished {
 pub(crate) fn run_against(peer: Peer, plan: &str) -> (Finished, Vec<Record>) {
     let finished = start(&Env::new(), plan, &peer.url("/")).finish();
     (finished, peer.finish())
+}
+
+/// The same against a peer that accepts one connection and then runs the script.
+pub(crate) fn run_scripted(
+    script: impl Fn(&mut PeerConnection) + Send + Sync + 'static,
+    steps: &str,
+) -> (Finished, Record) {
+    let peer = Peer::spawn(move |client| {
+        client.accept();
+        script(client);
+    });
+    let (finished, mut records) = run_against(peer, &plan("", steps));
+    (finished, records.remove(0))
 }
 
 /// How many rows have this label and this code.
