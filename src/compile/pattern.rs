@@ -64,12 +64,12 @@ impl Compiler<'_> {
             return None;
         };
         if let Some(query) = self.json_paths.get(text) {
-            return Some(JsonPath { text: text.to_owned(), query: query.clone() });
+            return Some(JsonPath::new(text, query.clone()));
         }
         let wrong = match parse_json_path(text) {
             Ok(query) => {
                 self.json_paths.insert(text.to_owned(), query.clone());
-                return Some(JsonPath { text: text.to_owned(), query });
+                return Some(JsonPath::new(text, query));
             }
             Err(error) => json_path_error(&error.to_string()),
         };

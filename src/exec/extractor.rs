@@ -10,7 +10,6 @@ use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use jsonpath_rust::query::{QueryRef, js_path_process};
 use rand::RngExt;
 use regex::{Captures, Regex};
 use serde_json::Value;
@@ -207,10 +206,9 @@ fn find(
     match kind {
         ExtractorKind::Json(path) => {
             let json = received.json().map_err(|error| Trouble::NotJson(error.to_owned()))?;
-            let found = js_path_process(&path.query, json).unwrap_or_default();
+            let found = path.find(json);
             Ok(found
                 .into_iter()
-                .map(QueryRef::val)
                 .map(|value| match value {
                     Value::Null => Hit { text: None, groups: Vec::new() },
                     value => Hit::plain(plain_text(value)),

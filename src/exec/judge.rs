@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use jsonpath_rust::query::{QueryRef, js_path_process};
 use serde_json::Value;
 
 use crate::clock::round_ms;
@@ -132,7 +131,7 @@ impl<'o> Subject<'o> {
     pub(crate) fn found(&self, check: &Ready<'_>) -> Option<String> {
         match check {
             Ready::Json(path, _) => {
-                let found = found(path, self.json().ok()?);
+                let found = path.find(self.json().ok()?);
                 let values: Vec<_> = found.iter().map(|value| plain_text(value)).collect();
                 Some(if values.is_empty() { "nothing".to_owned() } else { values.join(", ") })
             }
@@ -162,7 +161,7 @@ impl<'o> Subject<'o> {
 
     fn json_holds(&self, path: &JsonPath, test: &ReadyJson<'_>) -> bool {
         let Ok(json) = self.json() else { return false };
-        let found = found(path, json);
+        let found = path.find(json);
         match test {
             ReadyJson::Exists(wanted) => found.is_empty() != *wanted,
             ReadyJson::Equals(wanted) => found.iter().any(|value| same(value, wanted)),
@@ -179,7 +178,7 @@ impl<'o> Subject<'o> {
             Ok(json) => json,
             Err(error) => return format!("the message is not JSON: {error}"),
         };
-        let found = found(path, json);
+        let found = path.find(json);
         let shown = match found.as_slice() {
             [] => "nothing".to_owned(),
             [one] => format!("'{}'", plain_text(one)),
@@ -312,17 +311,6 @@ fn lasted_too_long(took: Duration, limit: Duration) -> String {
         round_ms(took),
         round_ms(limit)
     )
-}
-
-fn found<'v>(path: &JsonPath, json: &'v Value) -> Vec<&'v Value> {
-    js_path_process(&path.query, json)
-        .map(|found| found.into_iter().map(QueryRef::val).collect())
-        .unwrap_or_default()
-}
-
-/// The first value that the path finds.
-pub(crate) fn first_value<'v>(path: &JsonPath, json: &'v Value) -> Option<&'v Value> {
-    found(path, json).first().copied()
 }
 
 /// What the pattern's first group matched, or all of it if it has none.

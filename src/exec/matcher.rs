@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::exec::check::{self, Ready, ReadyJson};
 use crate::exec::evaluate::Scope;
-use crate::exec::judge::{Subject, captured, first_value};
+use crate::exec::judge::{Subject, captured};
 use crate::exec::outcome::Failure;
 use crate::program::{Correlate, Reply};
 use crate::sample::Code;
@@ -65,7 +65,7 @@ fn correlated<'p>(correlate: &'p Correlate, payload: &[u8]) -> Result<Ready<'p>,
         Correlate::Json { request, reply } => {
             let json = serde_json::from_slice(payload)
                 .map_err(|error| missing(format!(", which is not JSON: {error}")))?;
-            let value = first_value(request, &json).ok_or_else(|| missing(String::new()))?;
+            let value = request.first(&json).ok_or_else(|| missing(String::new()))?;
             Ok(Ready::Json(reply, ReadyJson::Equals(value.clone())))
         }
         Correlate::Regex(regex) => {

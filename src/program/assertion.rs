@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use jsonpath_rust::parser::model::JpQuery;
 use regex::Regex;
 
-use crate::program::{ByteSize, JsonPart, Setting, Template};
+use crate::program::{ByteSize, JsonPart, JsonPath, Setting, Template};
 
 /// One entry of `assert`.
 #[derive(Debug, Clone)]
@@ -154,15 +153,6 @@ impl Pattern {
         let inner = pattern.strip_prefix(Self::START).and_then(|rest| rest.strip_suffix(Self::END));
         (inner.unwrap_or(pattern), inner.is_some())
     }
-}
-
-/// A JSONPath with its text.
-#[derive(Debug, Clone)]
-pub struct JsonPath {
-    /// As written.
-    pub text: String,
-    /// Parsed.
-    pub query: JpQuery,
 }
 
 /// What must hold for what a JSONPath finds.

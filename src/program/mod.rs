@@ -11,6 +11,7 @@ mod controller;
 mod extractor;
 mod heartbeat;
 mod hex;
+mod json_path;
 mod json_template;
 mod pause;
 mod push_delay;
@@ -26,8 +27,7 @@ use std::time::Duration;
 use crate::verdict::Threshold;
 
 pub use assertion::{
-    Assertion, Bytes, Check, Filter, HeaderTest, HexTest, JsonPath, JsonTest, MessageType, Pattern,
-    SizeTest,
+    Assertion, Bytes, Check, Filter, HeaderTest, HexTest, JsonTest, MessageType, Pattern, SizeTest,
 };
 pub use base64::base64_bytes;
 pub use condition::{Comparison, Condition, Operand, Test, compare};
@@ -37,6 +37,7 @@ pub use controller::{
 pub use extractor::{Extractor, ExtractorKind, Families, Member, Piece, Which};
 pub use heartbeat::{Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend};
 pub use hex::hex_bytes;
+pub use json_path::JsonPath;
 pub use json_template::JsonPart;
 pub use pause::Pause;
 pub use push_delay::{PushDelay, SentAt, TimeUnit};

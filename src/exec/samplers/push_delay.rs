@@ -8,7 +8,7 @@ use chrono::DateTime;
 use serde_json::Value;
 
 use crate::clock::{round_ms, wall_of};
-use crate::exec::judge::{captured, first_value};
+use crate::exec::judge::captured;
 use crate::exec::outcome::{Failure, Outcome};
 use crate::exec::samplers::job::Job;
 use crate::program::{PushDelay, SentAt, TimeUnit};
@@ -96,7 +96,7 @@ impl<'p> Age<'p> {
         match self.sent_at {
             SentAt::Json(path) => {
                 let json = message.json().map_err(|error| format!("it is not JSON: {error}"))?;
-                match first_value(path, json) {
+                match path.first(json) {
                     Some(Value::String(text)) => Ok(Cow::Borrowed(text)),
                     Some(value) => Ok(Cow::Owned(value.to_string())),
                     None => Err(format!("`{}` finds nothing", path.text)),
