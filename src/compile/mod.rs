@@ -41,6 +41,7 @@ mod step;
 mod swallow;
 mod template;
 mod threshold;
+mod timer;
 mod url;
 mod variables;
 mod warning;

@@ -100,6 +100,8 @@ impl Compiler<'_> {
             self.variables.reader();
             needs.extend_from_slice(&scope.needs);
         }
+        let mut timers = scope.timers.clone();
+        timers.extend(self.timers(common.timers, &path.key("timers")));
         if let Some(kind) = &kind
             && let Some(filter) = swallowing(&filters, kind, &assertions)
         {
@@ -116,6 +118,7 @@ impl Compiler<'_> {
             assertions,
             extractors,
             filters,
+            timers,
             needs,
             kind: kind?,
         })

@@ -2,7 +2,7 @@
 //!
 //! Each scope is compiled once, where it is written: its mistakes are found once and even if no
 //! sampler uses it, and a `__counter` in it is one counter for all samplers below. An inner scalar
-//! replaces the outer one, `headers` and `inbox` merge by key, `assert` and `extract` add up.
+//! replaces the outer one, `headers` and `inbox` merge by key, `assert`, `extract`, `filters` and `timers` add up.
 
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ use crate::plan::{
     self, Count, Defaults, Entries, Flag, Inbox, List, Path, Removable, Scoped, Text, Time, Word,
 };
 use crate::program::{
-    BadValue, ByteSize, Expect, Filter, Fragments, Header, OnError, PingKind, Pings, PushDelay,
-    Setting, Template, VariableId, WhenFull,
+    BadValue, ByteSize, Expect, Filter, Fragments, Header, OnError, Pause, PingKind, Pings,
+    PushDelay, Setting, Template, VariableId, WhenFull,
 };
 
 /// The settings that hold at one point of the plan.
@@ -39,6 +39,7 @@ pub(super) struct Scope {
     pub(super) assertions: Vec<Reaching>,
     pub(super) extractors: Vec<ReachingExtractor>,
     pub(super) filters: Vec<Filter>,
+    pub(super) timers: Vec<Pause>,
     /// What the checks and extractors of this scope read.
     pub(super) needs: Vec<VariableId>,
     pub(super) on_error: OnError,
@@ -94,6 +95,7 @@ impl Default for Scope {
             assertions: Vec::new(),
             extractors: Vec::new(),
             filters: Vec::new(),
+            timers: Vec::new(),
             needs: Vec::new(),
             on_error: OnError::Continue,
         }
@@ -115,6 +117,7 @@ impl Compiler<'_> {
             self.defaults(&mut scope, defaults, &path.key("defaults"));
         }
         self.lists(&mut scope, own.assert, own.extract, own.filters, path);
+        scope.timers.extend(self.timers(own.timers, &path.key("timers")));
         if let Some(on_error) = own.on_error {
             scope.on_error = self.fixed(on_error, &path.key("on_error")).unwrap_or(scope.on_error);
         }
@@ -187,6 +190,7 @@ impl Compiler<'_> {
         };
         self.matching(&mut scope.matching, matching, path);
         self.lists(scope, &d.assert.0, &d.extract.0, &d.filters.0, path);
+        scope.timers.extend(self.timers(&d.timers.0, &path.key("timers")));
         if let Some(on_error) = &d.on_error {
             scope.on_error = self.fixed(on_error, &path.key("on_error")).unwrap_or(scope.on_error);
         }

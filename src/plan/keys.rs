@@ -13,25 +13,21 @@ const LATER_KEYS: &[&str] = &[
     "connect",
     "cookies",
     "data_sets",
-    "exponential",
     "failed_pause",
-    "gaussian",
     "graceful_stop",
     "if_open",
     "max_threads",
     "origin",
-    "poisson",
     "proxy",
     "spacing",
     "stages",
     "subprotocols",
     "time_limit",
-    "timers",
     "tls",
 ];
 
 /// Steps that are specified but not built yet.
-const LATER_STEPS: &[&str] = &["http", "include", "pace", "rendezvous"];
+const LATER_STEPS: &[&str] = &["http", "include"];
 
 /// What other tools call a step, and its name here.
 const OTHER_NAMES: &[(&str, &str)] = &[
@@ -95,13 +91,17 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("block", "{ steps: [ … ] }"),
     ("chance", "{ percent: 10, steps: [ … ] }"),
     ("for_each", "{ in: [a, b], as: x, steps: [ … ] }"),
+    ("gaussian", "{ mean: 1s, deviation: 200ms }"),
     ("heartbeat", "{ ping: { every: 30s } }"),
     ("if", "{ condition: last_ok, then: [ … ] }"),
     ("interleave", "{ steps: [ … ] }"),
     ("loop", "{ times: 3, steps: [ … ] }"),
     ("once", "{ steps: [ … ] }"),
+    ("pace", "{ rate: 10/m }"),
+    ("pause", "{ uniform: [1s, 2s] }"),
     ("ping", "{ every: 30s }"),
     ("random", "{ steps: [ … ] }"),
+    ("rendezvous", "{ threads: 10, timeout: 30s }"),
     ("run_for", "{ duration: 30s, steps: [ … ] }"),
     ("send", "{ every: 25s, text: '2' }"),
     ("set", "{ name: value }"),

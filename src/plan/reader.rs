@@ -32,6 +32,8 @@ pub(super) const MAIN_SETTINGS: &[(&str, &str)] = &[
     ("ping_pong", "payload"),
     ("close", "status"),
     ("pause", "constant"),
+    ("pace", "rate"),
+    ("rendezvous", "threads"),
 ];
 
 /// Advice for two texts in a list.

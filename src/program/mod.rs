@@ -38,7 +38,7 @@ pub use extractor::{Extractor, ExtractorKind, Families, Member, Piece, Which};
 pub use heartbeat::{Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend};
 pub use hex::hex_bytes;
 pub use json_template::JsonPart;
-pub use pause::Pause;
+pub use pause::{Pace, PaceShare, Pause, Rate, Rendezvous};
 pub use push_delay::{PushDelay, SentAt, TimeUnit};
 pub use reply::{Correlate, LateReplies, Matching, Reply, Unmatched};
 pub use sampler::{
@@ -81,6 +81,8 @@ pub struct Program {
     pub last_frame_final: Option<VariableId>,
     /// How many counts the run keeps; a [`CounterId`] is below it.
     pub counters: usize,
+    /// How many `rendezvous` there are.
+    pub rendezvous: usize,
     /// The thread groups, in the order of their phases and of the plan.
     pub groups: Vec<Group>,
     /// What the verdict depends on, in the order of the plan.
@@ -142,6 +144,10 @@ pub enum Step {
     Sampler(Box<Sampler>),
     /// Waits, outside any row.
     Pause(Pause),
+    /// Waits until it is time for the next pass.
+    Pace(Pace),
+    /// Waits for other threads.
+    Rendezvous(Rendezvous),
     /// Decides about other steps.
     Controller(Box<Controller>),
     /// Gives values to variables, in order.

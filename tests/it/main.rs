@@ -27,4 +27,5 @@ mod secrets;
 mod support;
 mod target;
 mod thresholds;
+mod timers;
 mod transactions;

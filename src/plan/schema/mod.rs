@@ -88,6 +88,10 @@ fn settings(definition: &mut Map<String, Value>, owner: &str) {
 fn complete(schema: &mut Map<String, Value>, owner: &str, key: &str) {
     let fact = facts::of(owner, key);
     let words = fact.map_or(&[][..], |fact| fact.words);
+    if key == "timers" {
+        // A text in place of a pause's settings is its time.
+        schema.values_mut().for_each(texts_are_times);
+    }
     let kind = expand(schema, words);
     let kind = kind.as_deref().unwrap_or_default();
     // What the compiler asks of the shape beyond the types.
@@ -125,6 +129,20 @@ fn complete(schema: &mut Map<String, Value>, owner: &str, key: &str) {
         (None, []) => kinds::example(kind),
     };
     schema.insert("examples".to_owned(), json!([example]));
+}
+
+/// Makes the texts in `schema` and below durations.
+fn texts_are_times(schema: &mut Value) {
+    match schema {
+        Value::Object(schema) => {
+            if let Some(kind) = schema.get_mut(MARK).filter(|kind| **kind == "Text") {
+                *kind = json!("Time");
+            }
+            schema.values_mut().for_each(texts_are_times);
+        }
+        Value::Array(parts) => parts.iter_mut().for_each(texts_are_times),
+        _ => {}
+    }
 }
 
 /// Replaces marks in `schema` and below; gives the kind of the first.
