@@ -27,6 +27,12 @@ impl Console {
         self.terminal && !self.quiet
     }
 
+    /// Whether data may have colours: on a terminal, and without `NO_COLOR`.
+    pub fn paints_data(self) -> bool {
+        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        io::stdout().is_terminal() && !refused
+    }
+
     /// Prints what was asked for.
     pub fn data(self, text: &str) {
         print_to(&mut io::stdout().lock(), text);

@@ -5,6 +5,7 @@ mod code;
 mod note;
 mod run_end;
 mod text;
+mod trace;
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -14,6 +15,7 @@ pub use note::{Beats, EndCause, Note, Phases};
 pub use run_end::RunEnd;
 pub(crate) use text::may_be_control;
 pub use text::{TEXT_CHARS, one_line};
+pub use trace::{Payload, Trace};
 
 /// What kind of payload a sampler received; the JTL's `dataType`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -88,6 +90,12 @@ pub trait WorkerSink: Send {
     fn sample(&mut self, sample: &Sample<'_>);
     /// Takes what has no row.
     fn note(&mut self, note: &Note<'_>);
+    /// Whether it wants to see everything that happens: see [`Trace`].
+    fn wants_traces(&self) -> bool {
+        false
+    }
+    /// Takes an event of a trial run and when it happened, in order.
+    fn trace(&mut self, _: Instant, _: &Trace) {}
     /// Hands on what was collected; called about twice a second and once at the end.
     fn flush(&mut self);
 }

@@ -19,6 +19,12 @@ pub(crate) enum Command {
     /// Exit codes: 0 passed; 1 the verdict failed; 2 the command line or the plan is wrong and nothing
     /// was sent; 3 the run broke off or results could not be written; 130 interrupted, results kept.
     Run(RunArguments),
+    /// Try a plan: each group with one thread and one iteration, every frame shown.
+    ///
+    /// Shows what is sent and received, what filters and matchers make of it, assertions with the
+    /// value found, and extracted variables. Writes no files and judges no thresholds; the exit codes
+    /// are those of `run`.
+    Try(TryArguments),
     /// Read plans and report every mistake, without sending anything.
     Check(CheckArguments),
     /// Print the JSON schema of plans, for editors.
@@ -68,6 +74,29 @@ pub(crate) struct RunArguments {
     /// Show no progress while running.
     #[arg(long, help_heading = "Output")]
     pub(crate) no_progress: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TryArguments {
+    /// The plan, a YAML file.
+    #[arg(value_name = "PLAN")]
+    pub(crate) plan: PathBuf,
+
+    /// Set a property that the plan reads with `${__P(name)}`.
+    #[arg(short = 'J', value_name = "NAME=VALUE", value_parser = property, help_heading = "Plan")]
+    pub(crate) properties: Vec<(String, String)>,
+
+    /// Try only this thread group; may be given several times.
+    #[arg(long = "group", value_name = "NAME", help_heading = "Plan")]
+    pub(crate) groups: Vec<String>,
+
+    /// Start the embedded target on a free port and set property `target` to its URL.
+    #[arg(long, help_heading = "Load")]
+    pub(crate) serve: bool,
+
+    /// Show secrets, also those of `secrets` in the plan.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) show_secrets: bool,
 }
 
 #[derive(Debug, Args)]

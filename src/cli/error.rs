@@ -19,6 +19,16 @@ pub(crate) enum CliError {
     /// The plan is wrong.
     #[error("the plan is wrong")]
     Plan(Vec<Diagnostic>),
+    /// A group that the plan does not have.
+    #[error("no thread group is called `{name}`")]
+    NoGroup {
+        /// What was asked for.
+        name: String,
+        /// What may have been meant.
+        similar: Option<String>,
+        /// What there is.
+        known: Vec<String>,
+    },
     /// Results cannot go where they should.
     #[error(transparent)]
     Output(#[from] OutputError),
@@ -45,10 +55,16 @@ impl CliError {
         match self {
             Self::Plan(diagnostics) => console.diagnostics(diagnostics),
             Self::Output(error) => console.error(error, error.help()),
+            Self::NoGroup { similar: Some(similar), .. } => {
+                console.error(self, Some(&format!("a similar group exists: `{similar}`")));
+            }
+            Self::NoGroup { known, .. } => {
+                console.error(self, Some(&format!("the groups are {}", known.join(", "))));
+            }
             other => console.error(other, None),
         }
         match self {
-            Self::Plan(_) | Self::Output(_) | Self::Target(_) => PLAN_WRONG,
+            Self::Plan(_) | Self::NoGroup { .. } | Self::Output(_) | Self::Target(_) => PLAN_WRONG,
             Self::Start(_) | Self::Runtime(_) | Self::Summary(_) | Self::Schema(_) => BROKE_OFF,
         }
     }

@@ -10,6 +10,7 @@ mod run;
 mod schema;
 mod serve;
 mod signals;
+mod try_plan;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -38,6 +39,7 @@ fn run_with(arguments: impl Iterator<Item = OsString>) -> u8 {
     let console = Console::detect(quiet);
     let outcome = match arguments.command {
         Command::Run(arguments) => run::run(console, &arguments),
+        Command::Try(arguments) => try_plan::try_plan(console, &arguments),
         Command::Check(arguments) => Ok(check::check(console, &arguments)),
         Command::Schema(arguments) => schema::schema(console, &arguments),
         Command::Serve(arguments) => serve::serve(console, &arguments),

@@ -33,7 +33,7 @@ use crate::verdict::{Conclusion, Judgement, Verdict};
 const TICK: Duration = Duration::from_millis(250);
 
 /// What the first signal is answered with: samplers at work may take a while.
-const FIRST_SIGNAL: &str =
+pub(crate) const FIRST_SIGNAL: &str =
     "ending: samplers at work may finish, for 30 s at most; a second signal ends the run at once";
 
 /// How often the bar is redrawn.
@@ -121,7 +121,7 @@ fn shown_property(program: &Program, name: &str, value: &str) -> String {
 }
 
 /// Starts the embedded target and tells the plan where it is.
-fn serve(properties: &mut Properties) -> Result<Server, CliError> {
+pub(crate) fn serve(properties: &mut Properties) -> Result<Server, CliError> {
     let server = Server::start(([127, 0, 0, 1], 0).into())?;
     properties.insert("target".to_owned(), format!("ws://{}", server.address()));
     Ok(server)

@@ -141,7 +141,7 @@ impl Compiler<'_> {
 
     #[expect(clippy::unnecessary_wraps, reason = "one of several of the same kind")]
     pub(super) fn once(&mut self, own: &plan::Once, around: &mut Around<'_>) -> Option<Controller> {
-        let steps = self.within(&own.steps, around);
+        let steps = self.own_steps(&own.steps, around);
         Some(Controller::Once(Once { reached: self.counter(), steps }))
     }
 
@@ -181,7 +181,7 @@ impl Compiler<'_> {
                 Err(bad.with_help("write a number from 0 to 100"))
             })
         });
-        let steps = self.within(&own.steps, around);
+        let steps = self.own_steps(&own.steps, around);
         Some(Controller::Chance(Chance { percent: percent?, reached: self.counter(), steps }))
     }
 
@@ -202,7 +202,7 @@ impl Compiler<'_> {
             Some(setting) => self.setting(setting, &path),
             None => Some(Setting::Fixed(false)),
         };
-        let steps = self.within(&own.steps, around);
+        let steps = self.own_steps(&own.steps, around);
         Some(Controller::Transaction(Transaction {
             name: name?,
             include_pauses: include_pauses?,
@@ -213,12 +213,12 @@ impl Compiler<'_> {
     /// The steps of a controller that does them again and again.
     fn looped(&mut self, steps: &List<plan::Step>, around: &mut Around<'_>) -> Vec<Step> {
         self.loops += 1;
-        let steps = self.within(steps, around);
+        let steps = self.own_steps(steps, around);
         self.loops -= 1;
         steps
     }
 
-    fn within(&mut self, steps: &List<plan::Step>, around: &mut Around<'_>) -> Vec<Step> {
+    fn own_steps(&mut self, steps: &List<plan::Step>, around: &mut Around<'_>) -> Vec<Step> {
         let Around { path, scope, connections } = around;
         self.steps(steps, path, scope, connections)
     }

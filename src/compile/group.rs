@@ -94,6 +94,7 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
         secret_variables,
         last_frame_final,
         show_secrets: false,
+        in_turn: false,
         sample_variables,
         variable_names: std::mem::take(&mut compiler.variables).into_names(),
         variables,

@@ -91,6 +91,14 @@ pub(super) fn pattern_source(pattern: &Pattern) -> &str {
     }
 }
 
+/// A whole number without a fraction.
+fn number_source(setting: &Resolved<f64>) -> String {
+    match setting {
+        Resolved::Fixed(value) => value.to_string(),
+        Resolved::Template(template) => template.source.clone(),
+    }
+}
+
 fn setting_source<T: std::fmt::Debug>(setting: &Resolved<T>) -> String {
     match setting {
         Resolved::Fixed(value) => format!("{value:?}"),
@@ -112,8 +120,8 @@ fn test_source(test: &JsonTest) -> String {
             format!("equals: {text}")
         }
         JsonTest::Regex(pattern) => format!("regex: {}", pattern_source(pattern)),
-        JsonTest::LessThan(limit) => format!("less_than: {}", setting_source(limit)),
-        JsonTest::GreaterThan(limit) => format!("greater_than: {}", setting_source(limit)),
+        JsonTest::LessThan(limit) => format!("less_than: {}", number_source(limit)),
+        JsonTest::GreaterThan(limit) => format!("greater_than: {}", number_source(limit)),
         JsonTest::Count(count) => format!("count: {}", setting_source(count)),
     }
 }

@@ -379,6 +379,12 @@ impl Compiler<'_> {
                 let base = name.trim_end_matches("_1");
                 problem.help(format!("write a list for the values themselves: `in: [{base}]`"))
             }
+            None if name == "iteration" => {
+                problem.help("conditions know `iteration`; in a text write `${__counter(TRUE)}`")
+            }
+            None if name == "thread" => {
+                problem.help("conditions know `thread`; in a text write `${__threadNum}`")
+            }
             None if name.starts_with('_') => {
                 problem.help("functions begin with two underscores: `${__name()}`")
             }

@@ -205,6 +205,20 @@ mod tests {
         let stops =
             "  - open\n  - loop: { times: forever, on_error: stop_thread, steps: ping_pong }";
         assert!(warnings("", "loops: 1", stops).is_empty());
+        let always = "  - open\n  - while: { condition: 'true', steps: ping_pong }";
+        assert_eq!(only("", "loops: 1", always).1, "the loop never ends by itself");
+        let ends = |what| {
+            let then = format!("if: {{ condition: last_ok, then: {what} }}");
+            format!("  - open\n  - loop: {{ times: forever, steps: [ping_pong, {then}] }}")
+        };
+        for what in ["break", "next_iteration", "stop_thread"] {
+            assert!(warnings("", "loops: 1", &ends(what)).is_empty(), "{what}");
+        }
+        let inner = "{ loop: { times: 2, steps: break } }";
+        assert_eq!(only("", "loops: 1", &ends(inner)).1, "the loop never ends by itself");
+        // The next iteration of a group without end is no end.
+        let group = only("", "loops: forever", "  - open\n  - next_iteration");
+        assert_eq!(group.1, "the group never ends by itself");
     }
 
     #[test]

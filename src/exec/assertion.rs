@@ -4,7 +4,9 @@ use crate::exec::check;
 use crate::exec::evaluate::Scope;
 use crate::exec::judge::Subject;
 use crate::exec::outcome::{Failure, Outcome};
+use crate::exec::trace::Tracer;
 use crate::program::Assertion;
+use crate::sample::Trace;
 
 /// A failing text is cut to this many characters.
 const MAX_TEXT: usize = 200;
@@ -15,6 +17,7 @@ pub(crate) fn first_failure(
     scope: &mut Scope,
     assertions: &[Assertion],
     outcome: &Outcome,
+    tracer: Option<&Tracer>,
 ) -> Option<Failure> {
     if assertions.is_empty() {
         return None;
@@ -22,14 +25,30 @@ pub(crate) fn first_failure(
     let head = outcome.head.as_deref().unwrap_or_default();
     let message = outcome.message.as_ref();
     let subject = Subject::sample(message, outcome.elapsed(), outcome.code, head);
-    assertions.iter().find_map(|assertion| match check::ready(scope, &assertion.check) {
-        Err(failure) => Some(failure),
-        Ok(ready) if subject.holds(&ready) => None,
-        Ok(ready) => {
+    let judge = |assertion: &Assertion| {
+        let ready = match check::ready(scope, &assertion.check) {
+            Ok(ready) => ready,
+            Err(failure) => return Some(failure),
+        };
+        let failure = (!subject.holds(&ready)).then(|| {
             let text = one_line(&subject.explain(&ready, true));
-            Some(Failure::new(outcome.code, text, assertion.source.clone()))
+            Failure::new(outcome.code, text, assertion.source.clone())
+        });
+        if let Some(tracer) = tracer {
+            tracer.push(Trace::Check {
+                source: assertion.source.clone(),
+                failure: failure.as_ref().map(|failure| failure.text.clone()),
+                found: subject.found(&ready).map(|found| one_line(&found)),
+            });
         }
-    })
+        failure
+    };
+    if tracer.is_some() {
+        // Whoever looks on wants to see them all.
+        let failures: Vec<Failure> = assertions.iter().filter_map(judge).collect();
+        return failures.into_iter().next();
+    }
+    assertions.iter().find_map(judge)
 }
 
 /// On one line and not too long.

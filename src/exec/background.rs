@@ -35,6 +35,14 @@ pub(crate) struct Background<'s, 'p> {
     pub(crate) observer: &'s mut dyn Observer,
 }
 
+impl Background<'_, '_> {
+    fn tell(&self, what: &str, message: &Message) {
+        if let Some(tracer) = &self.worker.tracer {
+            tracer.fate(what, message);
+        }
+    }
+}
+
 impl Observer for Background<'_, '_> {
     fn is_waiting(&self) -> bool {
         self.observer.is_waiting()
@@ -42,6 +50,7 @@ impl Observer for Background<'_, '_> {
 
     fn message(&mut self, message: Message) -> Option<Message> {
         if self.heartbeat.as_mut().is_some_and(|heartbeat| heartbeat.claims(&message)) {
+            self.tell("answered by the heartbeat", &message);
             return None;
         }
         let late = match &mut self.attribution {
@@ -51,8 +60,9 @@ impl Observer for Background<'_, '_> {
         };
         match late {
             None => return self.observer.message(message),
-            Some(Late::OfForgotten) => {}
+            Some(Late::OfForgotten) => self.tell("a late reply to a forgotten request", &message),
             Some(Late::Of(label, round_trip)) => {
+                self.tell(&format!("a late reply to `{label}`"), &message);
                 self.worker.note(&Note::Late { label: &label, round_trip });
             }
         }

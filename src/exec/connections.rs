@@ -245,6 +245,10 @@ impl Slot<'_> {
         self.closing = true;
     }
 
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// No sampler waits for a message any more.
     pub(crate) fn waits_no_more(&mut self) {
         if let Some(attribution) = &mut self.attribution {

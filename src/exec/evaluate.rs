@@ -10,7 +10,7 @@ use crate::exec::shared::Shared;
 use crate::program::{
     CounterId, FromText, JsonPart, Part, Secrets, Setting, Template, VariableId, json_escape,
 };
-use crate::sample::Code;
+use crate::sample::{Code, Trace};
 
 /// What a variable holds.
 #[derive(Debug, Clone, Default)]
@@ -71,6 +71,20 @@ impl Scope {
             }
         }
         self.variables[variable.0 as usize] = held;
+    }
+
+    /// A variable and its value, for those who look on.
+    pub(crate) fn trace_of(&self, variable: VariableId) -> Trace {
+        let name = self.shared.program.variable_names[variable.0 as usize].clone();
+        let value = match &self.variables[variable.0 as usize] {
+            Held::Text(text) => Some(text.to_string()),
+            Held::List(values) => {
+                let value = |value: &Option<_>| value.as_deref().unwrap_or("null").to_owned();
+                Some(values.iter().map(value).collect::<Vec<String>>().join(", "))
+            }
+            Held::Nothing | Held::Missing(_) => None,
+        };
+        Trace::Variable { name, value }
     }
 
     /// Lets secrets be added to those that are hidden from now on, unless all are shown.

@@ -41,20 +41,19 @@ impl<'p> Filters<'p> {
         Ok(Self { armed, pongs: Vec::new(), bytes: 0 })
     }
 
-    /// Whether the message is to be discarded; the first filter that says so counts it.
-    pub(crate) fn discard(&mut self, message: &Message) -> bool {
+    /// The filter that discards the message, which counts it; the first one that fits.
+    pub(crate) fn discard(&mut self, message: &Message) -> Option<&'p Filter> {
         if self.armed.is_empty() {
-            return false;
+            return None;
         }
         let subject = Subject::message(message);
-        let hit = self.armed.iter_mut().find(|armed| subject.holds(&armed.check));
-        let Some(armed) = hit else { return false };
+        let armed = self.armed.iter_mut().find(|armed| subject.holds(&armed.check))?;
         armed.count += 1;
         if armed.reply && message.kind == MessageKind::Ping {
             self.pongs.push(message.payload.clone());
         }
         self.bytes += message.wire_length;
-        true
+        Some(armed.filter)
     }
 
     /// The answer to a ping that was discarded, once.
@@ -66,7 +65,7 @@ impl<'p> Filters<'p> {
     pub(crate) fn sweep(&mut self, connection: &mut Connection) {
         if !self.armed.is_empty() {
             let discard = |message: &Message| {
-                if self.discard(message) { Fate::Drop } else { Fate::Keep }
+                if self.discard(message).is_some() { Fate::Drop } else { Fate::Keep }
             };
             connection.inbox().sift(discard);
         }

@@ -172,9 +172,8 @@ impl<'p> Thread<'p> {
             return false;
         }
         let over = |kind: &Kind<'_>| matches!(kind, Kind::RunFor { end, .. } if *end <= now);
-        if let Some(depth) = self.cursor.depth_of_first(over) {
-            self.leave_down_to(depth - 1, Ended::Cut);
-        }
+        let Some(depth) = self.cursor.depth_of_first(over) else { return false };
+        self.leave_down_to(depth - 1, Ended::Cut);
         true
     }
 
@@ -250,6 +249,7 @@ impl<'p> Thread<'p> {
                     self.not_done("set", failure);
                 }
             }
+            self.trace(|thread| thread.scope.trace_of(*variable));
         }
     }
 

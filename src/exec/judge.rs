@@ -128,6 +128,23 @@ impl<'o> Subject<'o> {
         }
     }
 
+    /// What the check looked at, as far as that is short.
+    pub(crate) fn found(&self, check: &Ready<'_>) -> Option<String> {
+        match check {
+            Ready::Json(path, _) => {
+                let found = found(path, self.json().ok()?);
+                let values: Vec<_> = found.iter().map(|value| plain_text(value)).collect();
+                Some(if values.is_empty() { "nothing".to_owned() } else { values.join(", ") })
+            }
+            Ready::Size(..) => Some(format!("{} bytes", self.size())),
+            Ready::Duration(_) => Some(format!("{} ms", round_ms(self.took))),
+            Ready::Code(_) => Some(self.code.to_string()),
+            Ready::Header(name, _) => Some(header_values(self.head, name).join(", ")),
+            // The message itself stands above.
+            _ => None,
+        }
+    }
+
     fn explain_header(&self, name: &str, test: &ReadyHeader<'_>, not: &str) -> String {
         let found = match header_values(self.head, name).as_slice() {
             [] => "nothing".to_owned(),

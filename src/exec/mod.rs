@@ -35,6 +35,7 @@ mod stop;
 mod tests;
 mod thread;
 mod timer;
+mod trace;
 mod transaction;
 mod wait;
 mod worker;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::clock;
 use crate::exec::thread::Thread;
 use crate::program::{Pace, PaceShare, Rate};
+use crate::sample::Trace;
 
 impl Thread<'_> {
     /// Waits for the next time at which the step may be passed.
@@ -24,7 +25,12 @@ impl Thread<'_> {
         };
         if due > now {
             self.tally.waited += 1;
+            self.trace(|_| Trace::Pause {
+                text: format!("{:?}, by `pace`", due.saturating_sub(now)),
+            });
+            self.show_traces();
             self.connections.pause_until(started + due).await;
+            self.show_traces();
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::exec::evaluate::Scope;
 use crate::exec::outcome::Failure;
 use crate::exec::thread::Thread;
 use crate::program::Pause;
+use crate::sample::Trace;
 
 /// Longer than any run; what is drawn beyond it is cut.
 const LONGEST: Duration = Duration::from_hours(100 * 8_766);
@@ -18,7 +19,7 @@ impl Thread<'_> {
     /// The step.
     pub(crate) async fn pause(&mut self, pause: &Pause) {
         match length(&mut self.scope, pause) {
-            Ok(time) => self.pause_for(time).await,
+            Ok(time) => self.pause_for(time, "").await,
             Err(failure) => self.not_done("pause", failure),
         }
     }
@@ -30,14 +31,18 @@ impl Thread<'_> {
         for timer in timers {
             sum = sum.saturating_add(length(&mut self.scope, timer)?).min(LONGEST);
         }
-        self.pause_for(sum).await;
+        self.pause_for(sum, ", by `timers`").await;
         Ok(())
     }
 
-    async fn pause_for(&mut self, time: Duration) {
+    /// `why`: what a trace says beside the time.
+    async fn pause_for(&mut self, time: Duration, why: &str) {
         if !time.is_zero() {
             self.tally.waited += 1;
+            self.trace(|_| Trace::Pause { text: format!("{time:?}{why}") });
+            self.show_traces();
             self.connections.pause_until(clock::now() + time).await;
+            self.show_traces();
         }
     }
 }

@@ -19,9 +19,13 @@ pub(crate) struct Phases {
 }
 
 impl Phases {
-    pub(crate) fn new(program: &Program, workers: usize) -> Self {
+    /// Those of the program.
+    pub(crate) fn of(program: &Program, workers: usize) -> Self {
         let has = |phase: &Phase| program.groups.iter().any(|group| group.phase == *phase);
-        let all: Vec<Phase> = Phase::ALL.into_iter().filter(has).collect();
+        Self::new(Phase::ALL.into_iter().filter(has).collect(), workers)
+    }
+
+    fn new(all: Vec<Phase>, workers: usize) -> Self {
         let left = watch::Sender::new(vec![workers; all.len()]);
         let began = all.iter().map(|_| OnceLock::new()).collect();
         Self { all, left, began }
@@ -63,5 +67,33 @@ impl Drop for Walk<'_> {
     fn drop(&mut self) {
         let at = self.at;
         self.phases.left.send_modify(|left| left[at..].iter_mut().for_each(|left| *left -= 1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+
+    #[test]
+    fn a_phase_ends_when_all_workers_have_ended_it_or_are_gone() {
+        let phases = Phases::new(vec![Phase::Setup, Phase::Main], 3);
+        let (mut first, mut second, third) = (phases.walk(), phases.walk(), phases.walk());
+        let began = first.phase();
+        assert_eq!(began, second.phase(), "the same moment for all");
+        let mut context = Context::from_waker(Waker::noop());
+        {
+            let mut waiting = pin!(first.end());
+            assert_eq!(waiting.as_mut().poll(&mut context), Poll::Pending);
+            assert_eq!(pin!(second.end()).poll(&mut context), Poll::Pending);
+            drop(third);
+            assert_eq!(waiting.poll(&mut context), Poll::Ready(()));
+        }
+        assert_eq!(first.phase().map(|(phase, _)| phase), Some(Phase::Main));
+        drop(second);
+        assert_eq!(pin!(first.end()).poll(&mut context), Poll::Ready(()));
+        assert_eq!(first.phase(), None);
     }
 }

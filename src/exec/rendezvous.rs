@@ -9,7 +9,7 @@ use crate::exec::samplers::nonzero;
 use crate::exec::thread::Thread;
 use crate::exec::wait::Ended;
 use crate::program::Rendezvous;
-use crate::sample::Note;
+use crate::sample::{Note, Trace};
 
 /// Where the threads of one `rendezvous` meet.
 #[derive(Debug)]
@@ -83,10 +83,15 @@ impl Thread<'_> {
             Err(failure) => return self.not_done("rendezvous", failure),
         };
         let shared = std::sync::Arc::clone(&self.scope.shared);
-        let Some(mut arrival) = shared.meetings[own.index].arrive(own.threads) else { return };
+        // A trial has fewer threads than the plan, and they need not wait for the others.
+        let threads = own.threads.min(self.threads_of_group());
+        let Some(mut arrival) = shared.meetings[own.index].arrive(threads) else { return };
         self.tally.waited += 1;
         let until = clock::now() + timeout;
+        self.trace(|_| Trace::Pause { text: format!("{timeout:?} at most, by `rendezvous`") });
+        self.show_traces();
         let ended = self.connections.pause_for(arrival.released(), until).await;
+        self.show_traces();
         if ended == Ended::TimedOut && clock::now() >= until {
             self.worker.note(&Note::RendezvousMissed);
         }

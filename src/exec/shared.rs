@@ -27,7 +27,7 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(program: Arc<Program>, stop: Stop, workers: usize) -> Self {
-        let (started, phases) = (clock::now(), Phases::new(&program, workers));
+        let (started, phases) = (clock::now(), Phases::of(&program, workers));
         let active_of_group = program.groups.iter().map(|_| AtomicU32::new(0)).collect();
         let counters = (0..program.counters).map(|_| AtomicU64::new(0)).collect();
         let active = AtomicU32::new(0);

@@ -1,5 +1,7 @@
 //! The engine against real sockets, without plan files and reports.
 
+mod controllers;
+
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,7 +16,7 @@ use crate::sample::{Note, RunEnd, Sample, Sink, WorkerSink};
 /// The label whose row brings a thread down.
 const BUG: &str = "bug";
 
-/// Keeps rows as `label code success` and notes as debug text.
+/// Keeps rows as `label code success`, of transactions with their number of samples, and notes as debug text.
 #[derive(Clone, Default)]
 struct Collected(Arc<Mutex<(Vec<String>, Vec<String>)>>);
 
@@ -27,7 +29,11 @@ impl Sink for Collected {
 impl WorkerSink for Collected {
     fn sample(&mut self, sample: &Sample<'_>) {
         assert_ne!(sample.label, BUG);
-        let row = format!("{} {} {}", sample.label, sample.code, sample.success);
+        let mut row = format!("{} {} {}", sample.label, sample.code, sample.success);
+        if sample.transaction {
+            let samples = sample.message.split([':', ',']).nth(1).unwrap_or_default();
+            row.extend([" of", samples]);
+        }
         self.0.lock().unwrap().0.push(row);
     }
     fn note(&mut self, note: &Note<'_>) {
@@ -68,6 +74,7 @@ fn sampler(name: &str, kind: SamplerKind) -> Step {
         on_error: OnError::Continue,
         assertions: Vec::new(),
         filters: Vec::new(),
+        timers: Vec::new(),
         extractors: Vec::new(),
         needs: Vec::new(),
         kind,
@@ -123,7 +130,12 @@ fn pause(milliseconds: u64) -> Step {
     Step::Pause(Pause::Constant(Setting::Fixed(Duration::from_millis(milliseconds))))
 }
 
-fn run(threads: u32, loops: Times, steps: Vec<Step>) -> (Vec<String>, Vec<String>, RunEnd) {
+fn run(
+    threads: u32,
+    loops: Times,
+    counters: usize,
+    steps: Vec<Step>,
+) -> (Vec<String>, Vec<String>, RunEnd) {
     let group = Group {
         name: "g".to_owned(),
         phase: Phase::Main,
@@ -145,8 +157,10 @@ fn run(threads: u32, loops: Times, steps: Vec<Step>) -> (Vec<String>, Vec<String
         secret_variables: Vec::new(),
         secrets: Secrets::default(),
         show_secrets: false,
+        rendezvous: 0,
+        in_turn: false,
         sample_variables: Vec::new(),
-        counters: 0,
+        counters,
         groups: vec![group],
         thresholds: Vec::new(),
     };
@@ -162,7 +176,7 @@ fn a_thread_opens_asks_and_closes() {
     let address = peer(2, echo);
     let looped = Loop { times: Setting::Fixed(Times::Count(3)), steps: vec![ask()] };
     let looped = Step::Controller(Box::new(Controller::Loop(looped)));
-    let (rows, notes, end) = run(1, Times::Count(2), vec![open(address), looped, close()]);
+    let (rows, notes, end) = run(1, Times::Count(2), 0, vec![open(address), looped, close()]);
     let once = ["open 101 true", "ask 200 true", "ask 200 true", "ask 200 true", "close 1000 true"];
     assert_eq!(rows, [once, once].concat(), "{notes:?}");
     assert_eq!(end, RunEnd::Completed);
@@ -173,7 +187,7 @@ fn one_refused_connection_is_one_failure() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
-    let (rows, notes, _) = run(1, Times::Count(1), vec![open(address), ask(), ask(), close()]);
+    let (rows, notes, _) = run(1, Times::Count(1), 0, vec![open(address), ask(), ask(), close()]);
     assert_eq!(rows, ["open CONNECT_REFUSED false"]);
     assert_eq!(notes.iter().filter(|note| note.starts_with("Skipped")).count(), 3, "{notes:?}");
 }
@@ -186,14 +200,15 @@ fn a_close_during_a_pause_is_met_by_the_next_sampler_only() {
         while socket.read().is_ok() {}
     }
     let address = peer(1, going_away);
-    let (rows, notes, _) = run(1, Times::Count(1), vec![open(address), pause(200), ask(), close()]);
+    let (rows, notes, _) =
+        run(1, Times::Count(1), 0, vec![open(address), pause(200), ask(), close()]);
     assert_eq!(rows, ["open 101 true", "ask 1001 false"]);
     assert!(notes.iter().any(|note| note.starts_with("Skipped")), "{notes:?}");
 }
 
 #[test]
 fn an_empty_loop_ends_with_a_row() {
-    let (rows, _, _) = run(1, Times::Forever, vec![pause(0)]);
+    let (rows, _, _) = run(1, Times::Forever, 0, vec![pause(0)]);
     assert_eq!(rows, ["loop EMPTY_LOOP false"]);
 }
 
@@ -203,7 +218,7 @@ fn a_bug_in_one_thread_is_told_and_the_others_come_to_their_end() {
     let Step::Sampler(mut bug) = ask() else { panic!("not a sampler") };
     bug.name = Template::constant(BUG);
     let (rows, notes, end) =
-        run(3, Times::Count(1), vec![open(address), Step::Sampler(bug), close()]);
+        run(3, Times::Count(1), 0, vec![open(address), Step::Sampler(bug), close()]);
     assert!(matches!(&end, RunEnd::BrokeOff(why) if why.contains("`g 1-")), "{end:?}");
     assert!(!rows.is_empty() && rows.iter().all(|row| row == "open 101 true"), "{rows:?}");
     let count = |what| notes.iter().filter(|note| note.starts_with(what)).count();

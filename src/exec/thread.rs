@@ -18,7 +18,7 @@ use crate::exec::samplers;
 use crate::exec::transaction::{Ended, Transaction};
 use crate::exec::worker::Worker;
 use crate::program::{Group, OnError, Sampler, SamplerKind, Step, Times};
-use crate::sample::{Code, EndCause, Note, RunEnd};
+use crate::sample::{Code, EndCause, Note, RunEnd, Trace};
 
 /// Wait after a pass in which every sampler failed and nothing paused.
 const FAILED_PAUSE: Duration = Duration::from_millis(100);
@@ -64,10 +64,12 @@ pub(crate) async fn run(worker: Rc<Worker>, group: usize, index: u32, end: Optio
         last_skip: Code::NoConnection,
         steps: 0,
     };
+    thread.trace(|thread| Trace::Thread { name: thread.name.clone() });
     if thread.set_variables() {
         thread.iterate().await;
     }
     samplers::close_all(&mut thread.connections).await;
+    thread.show_traces();
 }
 
 /// Counts a thread as active while it lives, also if it ends by a bug of ours.
@@ -242,6 +244,8 @@ impl<'p> Thread<'p> {
             }
             Ok(label) => {
                 let label = self.scope.shown(label);
+                let kind = sampler.kind.name();
+                self.trace(|_| Trace::Step { kind, label: label.to_string() });
                 let execution =
                     samplers::run(&mut self.scope, &mut self.connections, sampler, &label).await;
                 (label, execution)
@@ -254,6 +258,7 @@ impl<'p> Thread<'p> {
                 Flow::Go
             }
             Execution::Cut => {
+                self.show_traces();
                 self.worker.note(&Note::Cut { label: &label });
                 Flow::Go
             }
@@ -286,7 +291,8 @@ impl<'p> Thread<'p> {
     fn judge(&mut self, sampler: &Sampler, outcome: &mut Outcome) {
         let (scope, extractors) = (&mut self.scope, &sampler.extractors);
         if outcome.failure.is_none() {
-            let failure = assertion::first_failure(scope, &sampler.assertions, outcome);
+            let tracer = self.worker.tracer.as_deref();
+            let failure = assertion::first_failure(scope, &sampler.assertions, outcome, tracer);
             outcome.fail_assertion(failure);
         }
         if outcome.failure.is_some() {
@@ -297,6 +303,25 @@ impl<'p> Thread<'p> {
             let failure = extractor::extract(scope, extractors, outcome);
             outcome.fail_assertion(failure);
         }
+        for extractor in extractors {
+            self.trace(|thread| thread.scope.trace_of(extractor.variable));
+        }
+    }
+
+    /// Tells what happens, if someone wants to see it.
+    pub(crate) fn trace(&self, trace: impl FnOnce(&Self) -> Trace) {
+        if let Some(tracer) = &self.worker.tracer {
+            tracer.push(trace(self));
+        }
+    }
+
+    /// How many threads its group has in all.
+    pub(crate) fn threads_of_group(&self) -> u32 {
+        self.group.threads
+    }
+
+    pub(crate) fn show_traces(&self) {
+        self.worker.show_traces(&self.scope);
     }
 
     fn on_error(&mut self, action: OnError, label: &str) -> Flow {
@@ -320,6 +345,7 @@ impl<'p> Thread<'p> {
     }
 
     fn emit(&mut self, label: &str, outcome: &mut Outcome, opening: bool) {
+        self.show_traces();
         self.tally.ran += 1;
         self.tally.passed += u64::from(outcome.failure.is_none());
         self.scope.last_ok = outcome.failure.is_none();
@@ -339,6 +365,7 @@ impl<'p> Thread<'p> {
     }
 
     fn skip(&mut self, label: &str, cause: Code) {
+        self.show_traces();
         self.last_skip = cause;
         self.transactions.iter_mut().for_each(|transaction| transaction.skip(cause));
         self.worker.note(&Note::Skipped { label, cause });

@@ -11,9 +11,11 @@ use tokio::task::{LocalSet, spawn_local, unconstrained};
 use tokio::time::{Instant as RuntimeInstant, MissedTickBehavior, interval, sleep_until};
 
 use crate::clock;
+use crate::exec::evaluate::Scope;
 use crate::exec::shared::Shared;
 use crate::exec::stop::{GRACEFUL_STOP, Level};
 use crate::exec::thread;
+use crate::exec::trace::Tracer;
 use crate::program::Phase;
 use crate::sample::{Note, Sample, WorkerSink};
 
@@ -31,6 +33,8 @@ pub(crate) struct Worker {
     /// For one outgoing frame at a time.
     pub(crate) write_buffer: RefCell<Vec<u8>>,
     sink: RefCell<Box<dyn WorkerSink>>,
+    /// What happens, if the sink wants to see it.
+    pub(crate) tracer: Option<Rc<Tracer>>,
     level: Cell<Level>,
     phase: Cell<Phase>,
     /// The tasks to wake when the run is told to end, by thread.
@@ -58,6 +62,15 @@ impl Worker {
 
     pub(crate) fn note(&self, note: &Note<'_>) {
         self.sink.borrow_mut().note(note);
+    }
+
+    /// Hands on what has happened, if someone wants to see it.
+    pub(crate) fn show_traces(&self, scope: &Scope) {
+        let Some(tracer) = &self.tracer else { return };
+        let mut sink = self.sink.borrow_mut();
+        for (at, trace) in tracer.take(scope) {
+            sink.trace(at, &trace);
+        }
     }
 
     /// A place for one task's waker.
@@ -137,6 +150,7 @@ pub(crate) fn run(
         shared,
         read_buffer: RefCell::new(vec![0; READ_BUFFER].into_boxed_slice()),
         write_buffer: RefCell::default(),
+        tracer: sink.wants_traces().then(Rc::default),
         sink: RefCell::new(sink),
         level: Cell::new(Level::Run),
         phase: Cell::new(Phase::Setup),
@@ -158,9 +172,14 @@ async fn go_through(worker: &Rc<Worker>, mut shares: Vec<Share>) {
     let mut walk = worker.shared.phases.walk();
     while let Some((phase, began)) = walk.phase() {
         worker.phase.set(phase);
+        // `follow` may not have run since another worker told the run to end.
+        worker.level.set(*worker.shared.stop.subscribe().borrow());
         let is_due = |share: &mut Share| worker.shared.program.groups[share.group].phase == phase;
         for share in shares.extract_if(.., is_due) {
             tasks.spawn_local(start_threads(Rc::clone(worker), share, began));
+            if worker.shared.program.in_turn {
+                (&mut tasks).await;
+            }
         }
         (&mut tasks).await;
         walk.end().await;

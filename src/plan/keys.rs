@@ -31,6 +31,7 @@ const LATER_STEPS: &[&str] = &["http", "include"];
 
 /// What other tools call a step, and its name here.
 const OTHER_NAMES: &[(&str, &str)] = &[
+    ("assign", "set"),
     ("connect", "open"),
     ("continue", "next_pass"),
     ("delay", "pause"),
@@ -38,16 +39,24 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("echo", "log"),
     ("foreach", "for_each"),
     ("group", "block"),
+    ("once_only", "once"),
+    ("percent", "chance"),
     ("ping", "ping_pong"),
     ("print", "log"),
     ("receive", "single_read"),
     ("repeat", "loop"),
     ("repeat_while", "while"),
     ("request", "request_response"),
+    ("runtime", "run_for"),
     ("send", "single_write` or `request_response"),
+    ("simple", "block"),
     ("sleep", "pause"),
+    ("stop", "stop_thread` or `stop_test"),
     ("think", "pause"),
     ("think_time", "pause"),
+    ("throughput", "chance"),
+    ("until", "while"),
+    ("variables", "set"),
     ("wait", "pause"),
     ("write", "single_write"),
 ];

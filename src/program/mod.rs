@@ -83,6 +83,8 @@ pub struct Program {
     pub counters: usize,
     /// How many `rendezvous` there are.
     pub rendezvous: usize,
+    /// Whether the groups of a phase run one after another instead of together.
+    pub in_turn: bool,
     /// The thread groups, in the order of their phases and of the plan.
     pub groups: Vec<Group>,
     /// What the verdict depends on, in the order of the plan.

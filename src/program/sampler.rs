@@ -79,6 +79,21 @@ impl SamplerKind {
     }
 }
 
+impl SamplerKind {
+    /// As the plan names it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Open(_) => "open",
+            Self::RequestResponse(_) => "request_response",
+            Self::SingleWrite(_) => "single_write",
+            Self::SingleRead(_) => "single_read",
+            Self::Read(_) => "read",
+            Self::PingPong(_) => "ping_pong",
+            Self::Close(_) => "close",
+        }
+    }
+}
+
 /// What a failed sampler does to its thread or the run, after its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnError {

@@ -47,12 +47,7 @@ impl<W: io::Write> Rows<W> {
             Code::Number(code) => line.number(u64::from(code)),
             code => line.text(&code.to_string()),
         }
-        if sample.success {
-            // One of a fixed set.
-            line.plain(sample.message);
-        } else {
-            line.text(sample.message);
-        }
+        line.text(sample.message);
         line.text(sample.thread);
         line.plain(match sample.data_type {
             DataType::None => "",
@@ -102,7 +97,7 @@ impl Line {
     fn text(&mut self, text: &str) {
         // Without an early end the compiler looks at many bytes at a time.
         let special = text.bytes().fold(false, |found, byte| {
-            found | (byte == b',') | (byte == b'"') | may_be_control(byte)
+            found | (byte == b',' || byte == b'"' || may_be_control(byte))
         });
         if !special && text.len() <= TEXT_CHARS {
             return self.plain(text);
@@ -163,10 +158,13 @@ mod tests {
 
     #[test]
     fn only_what_must_be_quoted_is_quoted() {
-        let row =
-            rows(&[Sample { label: "a,b", message: "he said \"x\"", url: "", ..Sample::plain() }]);
+        let said = Sample { message: "he said \"x\"", success: false, ..Sample::plain() };
+        let row = rows(&[Sample { label: "a,b", url: "", ..said }]);
         assert!(row.contains(",\"a,b\",200,\"he said \"\"x\"\"\","), "{row}");
         assert!(row.contains(",null,"), "{row}");
+        // The message of a transaction has a comma where it passed too.
+        let row = rows(&[Sample { message: "1, 0", transaction: true, ..Sample::plain() }]);
+        assert!(row.contains(",200,\"1, 0\",Chatters"), "{row}");
     }
 
     proptest! {

@@ -9,10 +9,12 @@ pub mod progress;
 mod recorder;
 pub mod summary;
 pub mod thresholds;
+mod trial;
 mod units;
 mod writer;
 
 pub use live::{Interval, Live};
 pub use outputs::{OutputError, Outputs, Wanted};
 pub use recorder::{Finished, Recorder};
+pub use trial::Trial;
 pub use writer::WriteError;

@@ -41,8 +41,7 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
 /// Whether a control character other than a tab may begin with this byte of UTF-8: those above ASCII,
 /// U+0080 to U+009F, share theirs with harmless ones.
 pub(crate) fn may_be_control(byte: u8) -> bool {
-    // Comparisons without branches: the compiler then looks at many bytes at a time.
-    ((byte < 0x20) & (byte != b'\t')) | (byte == 0x7f) | (byte == 0xc2)
+    (byte < 0x20 && byte != b'\t') || byte == 0x7f || byte == 0xc2
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! What a trial run tells beside rows and notes: each step, frame and judgement as it happens.
 
-use std::time::Instant;
-
 /// One event of a trial run, without secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trace {
@@ -43,7 +41,9 @@ pub enum Trace {
         last: bool,
         /// Its payload, in bytes.
         size: u64,
-        /// The beginning of the payload.
+        /// Whether all of the payload is shown.
+        whole: bool,
+        /// The beginning of the payload, or what a close frame says.
         payload: Payload,
     },
     /// What became of the message that was received last.
@@ -73,10 +73,4 @@ pub enum Payload {
     Text(String),
     /// Bytes that are no text.
     Binary(Vec<u8>),
-}
-
-/// Takes the events of a trial run, in order.
-pub trait TraceSink {
-    /// Takes one event, and when it happened.
-    fn trace(&mut self, at: Instant, trace: &Trace);
 }

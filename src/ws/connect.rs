@@ -9,7 +9,7 @@ use tokio::time::timeout_at;
 use crate::clock;
 use crate::net::{DialError, Stream, Url, dial};
 use crate::ws::handshake::{Answer, UpgradeRequest};
-use crate::ws::{Connection, KeepAll, Limits};
+use crate::ws::{Connection, Direction, KeepAll, Limits, Tap};
 
 /// An accepted upgrade.
 #[derive(Debug)]
@@ -79,12 +79,13 @@ pub enum ConnectError {
     },
 }
 
-/// Connects and upgrades. `headers` are added to the request as they are.
+/// Connects and upgrades. `headers` are added to the request as they are; `tap` looks on.
 pub async fn connect(
     url: &Url,
     headers: &[(String, String)],
     limits: Limits,
     deadline: Instant,
+    mut tap: Option<Box<dyn Tap>>,
 ) -> Result<Connected, ConnectFailure> {
     let failure = |error| ConnectFailure { error, sent_bytes: 0, bytes: 0 };
     let request = UpgradeRequest::new(&url.uri, headers)
@@ -98,10 +99,16 @@ pub async fn connect(
         Err(_) => Err((timeout(), exchange.received.len())),
     };
     let sent_bytes = exchange.sent as u64;
+    if let Some(tap) = &mut tap {
+        tap.head(Direction::Sent, &request.bytes[..exchange.sent], started);
+        let length = outcome.as_ref().map_or(exchange.received.len(), |(length, _)| *length);
+        tap.head(Direction::Received, &exchange.received[..length], clock::now());
+    }
     match outcome {
         Ok((length, done)) => {
             let mut connection = Connection::new(exchange.stream, limits);
             connection.add_upgrade(sent_bytes, length as u64);
+            connection.set_tap(tap);
             connection.receive(&exchange.received[length..], done, &mut KeepAll);
             Ok(Connected {
                 connection,

@@ -18,8 +18,8 @@ use crate::net::Stream;
 use crate::ws::frame::{self, Role};
 use crate::ws::inbox::Full;
 use crate::ws::{
-    Assembler, CloseFrame, Decoder, Frame, FrameRules, Inbox, Limits, Message, MessageKind,
-    Observer, Opcode, Reaction, Violation,
+    Assembler, CloseFrame, Decoder, Direction, Frame, FrameRules, Inbox, Limits, Message,
+    MessageKind, Observer, Opcode, Reaction, Shown, Tap, Violation,
 };
 
 /// How much one pump reads at most before others get their turn, in bytes.
@@ -83,6 +83,8 @@ pub struct Connection {
     rules: FrameRules,
     /// Whether observers may have something to say to what they take.
     reacts: bool,
+    /// Who looks on, in a trial run.
+    tap: Option<Box<dyn Tap>>,
     /// The peer's close frame and when it arrived.
     peer_close: Option<Box<(Frame, Instant)>>,
     traffic: Traffic,
@@ -119,6 +121,7 @@ impl Connection {
             close_sent: false,
             rules,
             reacts: rules.deliver_pings,
+            tap: None,
             peer_close: None,
             traffic: Traffic::default(),
             caught_up: false,
@@ -164,6 +167,11 @@ impl Connection {
                 true
             }
         }
+    }
+
+    /// From now on `tap` sees every frame.
+    pub fn set_tap(&mut self, tap: Option<Box<dyn Tap>>) {
+        self.tap = tap;
     }
 
     /// From now on observers may answer what they take: they are asked at each message.
@@ -215,6 +223,7 @@ impl Connection {
     /// nothing on a lost connection. The peer's answer to a close frame is a [`Loss::Closed`].
     pub fn send(&mut self, opcode: Opcode, payload: &[u8], scratch: &mut Vec<u8>) -> usize {
         self.close_sent |= opcode == Opcode::Close;
+        self.show_sent(opcode, payload);
         scratch.clear();
         let length = frame::encode(scratch, opcode, true, payload, Some(frame::fresh_mask()));
         self.traffic.sent += length as u64;
@@ -311,6 +320,11 @@ impl Connection {
         now: Instant,
         observer: &mut dyn Observer,
     ) -> Result<(), Violation> {
+        if let Some(tap) = &mut self.tap {
+            let Frame { opcode, last, payload, .. } = &frame;
+            let shown = Shown { opcode: *opcode, last: *last, payload };
+            tap.frame(Direction::Received, shown, now);
+        }
         match frame.opcode {
             Opcode::Ping => {
                 if self.rules.answer_pings {
@@ -353,14 +367,11 @@ impl Connection {
     }
 
     fn deliver(&mut self, message: Message, observer: &mut dyn Observer) {
-        match observer.message(message) {
-            None if self.reacts => self.take_reactions(observer),
-            None => {}
-            Some(message) => {
-                if self.inbox.push(message) == Err(Full) {
-                    self.end(POLICY_VIOLATION, Loss::InboxFull);
-                }
-            }
+        let kept = observer.message(message).map(|message| self.inbox.push(message));
+        if kept == Some(Err(Full)) {
+            self.end(POLICY_VIOLATION, Loss::InboxFull);
+        } else if kept.is_none() && self.reacts {
+            self.take_reactions(observer);
         }
     }
 
@@ -388,8 +399,15 @@ impl Connection {
     }
 
     fn queue(&mut self, opcode: Opcode, payload: &[u8]) {
+        self.show_sent(opcode, payload);
         let mask = Some(frame::fresh_mask());
         self.traffic.sent += frame::encode(&mut self.unsent, opcode, true, payload, mask) as u64;
+    }
+
+    fn show_sent(&mut self, opcode: Opcode, payload: &[u8]) {
+        if let Some(tap) = &mut self.tap {
+            tap.frame(Direction::Sent, Shown { opcode, last: true, payload }, clock::now());
+        }
     }
 
     fn fail(&mut self, violation: Violation) {

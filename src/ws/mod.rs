@@ -16,6 +16,7 @@ mod limits;
 mod linger;
 mod observer;
 mod opcode;
+mod tap;
 mod violation;
 
 pub use assembler::{Assembler, Message, MessageKind};
@@ -29,4 +30,5 @@ pub use limits::{FrameRules, Limits};
 pub use linger::linger;
 pub use observer::{KeepAll, Observer, Reaction};
 pub use opcode::Opcode;
+pub use tap::{Direction, Shown, Tap};
 pub use violation::Violation;

@@ -1,11 +1,12 @@
 //! Looking on: what passes over a connection, for those who want to see it.
 
+use std::fmt::Debug;
 use std::time::Instant;
 
 use crate::ws::Opcode;
 
 /// Is shown everything that passes over a connection.
-pub trait Tap {
+pub trait Tap: Debug {
     /// Shows an upgrade request, or the answer to it as far as it was read.
     fn head(&mut self, direction: Direction, bytes: &[u8], at: Instant);
     /// Shows a frame: one that is about to be sent, or whose last byte was read at `at`.

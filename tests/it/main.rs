@@ -29,3 +29,4 @@ mod target;
 mod thresholds;
 mod timers;
 mod transactions;
+mod try_plan;

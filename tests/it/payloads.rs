@@ -67,7 +67,7 @@ fn files_are_read_once_before_the_run_relative_to_the_plan() {
 - loop:
     times: 2
     steps:
-      - request_response:
+      - single_write:
           name: template
           send_file: { path: '${__P(file)}', template: true }
 - close

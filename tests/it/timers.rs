@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::controllers::run;
-use crate::support::env::Finished;
+use crate::support::env::{Env, Finished};
 
 /// When each row of this label began, in ms since the first of them.
 fn starts(finished: &Finished, label: &str) -> Vec<u64> {
@@ -178,4 +178,25 @@ fn who_meets_nobody_goes_on_after_the_timeout_and_the_summary_says_so() {
     assert!(waited >= 199, "{waited}");
     assert!((finished.summary_number("rendezvous_missed") - 1.0).abs() < f64::EPSILON);
     assert!(finished.stderr.contains("rendezvous      1 threads waited"), "{}", finished.stderr);
+}
+
+#[test]
+fn a_trial_shows_what_it_waits_for_and_does_not_wait_for_threads_that_it_has_not() {
+    let plan = "
+defaults: { url: '${__P(target)}', path: /echo }
+thread_groups:
+  - threads: 3
+    steps:
+      - open
+      - rendezvous: { timeout: 10m }
+      - request_response: { name: timed, send: x, timers: [10ms, 20ms] }
+      - loop: { times: 2, steps: [pace: 1/s] }
+";
+    let env = Env::new();
+    env.write("plan.yaml", plan);
+    let tried = env.wsmeter(&["try", "plan.yaml", "--serve"]).finish();
+    tried.expect_exit(0);
+    for wanted in ["pause 30ms, by `timers`", "ms, by `pace`"] {
+        assert!(tried.stdout.contains(wanted), "{}", tried.stdout);
+    }
 }

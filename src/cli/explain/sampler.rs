@@ -18,16 +18,7 @@ const SHOWN_BYTES: usize = 32;
 const SHOWN_CHARACTERS: usize = 1_000;
 
 pub(super) fn sampler(page: &mut Page, sampler: &Sampler) {
-    let kind = match &sampler.kind {
-        SamplerKind::Open(_) => "open",
-        SamplerKind::RequestResponse(_) => "request_response",
-        SamplerKind::SingleWrite(_) => "single_write",
-        SamplerKind::SingleRead(_) => "single_read",
-        SamplerKind::Read(_) => "read",
-        SamplerKind::PingPong(_) => "ping_pong",
-        SamplerKind::Close(_) => "close",
-    };
-    page.entry(kind, &sampler.name.source);
+    page.entry(sampler.kind.name(), &sampler.name.source);
     page.below(|page| {
         page.entry("connection", &sampler.connection.source);
         match &sampler.kind {

@@ -11,10 +11,11 @@ use crate::exec::filter::Filters;
 use crate::exec::matcher::Matcher;
 use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::samplers::take::ReadOn;
+use crate::exec::trace::{ConnectionTap, Tracer};
 use crate::exec::wait::{AtEnd, Ended};
 use crate::program::{LateReplies, Matching, Reply, Sampler, Unmatched};
 use crate::sample::{Code, Note};
-use crate::ws::{Connection, Observer, Opcode};
+use crate::ws::{Connection, Observer, Opcode, Tap};
 
 /// One execution of one sampler.
 pub(crate) struct Job<'a, 'p> {
@@ -40,6 +41,18 @@ impl<'a, 'p> Job<'a, 'p> {
 
     pub(crate) fn slot(&mut self) -> &mut Slot<'p> {
         self.connections.get_mut(self.id)
+    }
+
+    /// Who is told what becomes of messages, in a trial run.
+    pub(crate) fn tracer(&self) -> Option<Rc<Tracer>> {
+        self.connections.worker.tracer.clone()
+    }
+
+    /// Who looks on at the connection, in a trial run.
+    pub(crate) fn tap(&mut self) -> Option<Box<dyn Tap>> {
+        let tracer = Rc::clone(self.connections.worker.tracer.as_ref()?);
+        let connection = self.slot().name().to_owned();
+        Some(Box::new(ConnectionTap { tracer, connection }))
     }
 
     pub(crate) fn note(&self, note: &Note<'_>) {

@@ -42,10 +42,10 @@ pub(crate) async fn run<'p>(
     let mut outcome = Outcome::begun(clock::now());
     outcome.url = Some(Rc::clone(&shown));
     let deadline = outcome.start + attempt.timeout;
-    let connecting =
-        Box::pin(
-            async move { connect(&attempt.url, &attempt.headers, attempt.limits, deadline).await },
-        );
+    let tap = job.tap();
+    let connecting = Box::pin(async move {
+        connect(&attempt.url, &attempt.headers, attempt.limits, deadline, tap).await
+    });
     let failure = match job.connections.drive(connecting).await {
         Some(Ok(connected)) => {
             let phases =

@@ -81,7 +81,7 @@ fn evaluate<'p>(job: &mut Job<'_, 'p>, spec: &'p program::Read) -> Result<Collec
     let filters = job.filters()?;
     let matcher = job.matcher(spec.matching.reply.as_ref(), &[])?;
     Ok(Collect {
-        take: Take::new(None, filters, matcher, unmatched),
+        take: Take::new(None, filters, matcher, unmatched, job.tracer()),
         expect,
         wanted,
         until,

@@ -38,7 +38,7 @@ pub(crate) async fn run<'p>(
     job.exchange(&mut outcome);
     let is_of_use = spec.matching.others_read || unmatched == Unmatched::Keep;
     sort_out_early(job, &mut filters, is_of_use);
-    let mut reply = Take::new(Some(outcome.start), filters, matcher, unmatched);
+    let mut reply = Take::new(Some(outcome.start), filters, matcher, unmatched, job.tracer());
     reply.for_close = expect == Expect::Close;
     let sent = job.send(&mut outcome, kind.opcode(), &bytes, &mut reply, write_timeout).await;
     if let Err(failure) = sent {

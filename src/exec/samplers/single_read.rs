@@ -24,7 +24,7 @@ pub(crate) async fn run<'p>(
     if expect != Expect::Close && !job.awaits(matcher.as_ref(), late_replies) {
         return Ok(Execution::Skipped(Code::OutOfSync));
     }
-    let mut next = Take::new(None, filters, matcher, unmatched);
+    let mut next = Take::new(None, filters, matcher, unmatched, job.tracer());
     next.for_close = expect == Expect::Close;
     let mut outcome = job.outcome();
     next.taken = waiting_message(job, &mut next);

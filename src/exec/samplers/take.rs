@@ -9,6 +9,7 @@ use crate::exec::judge::shown;
 use crate::exec::matcher::Matcher;
 use crate::exec::outcome::{Failure, Outcome};
 use crate::exec::samplers::job::Job;
+use crate::exec::trace::Tracer;
 use crate::program::{Expect, Unmatched};
 use crate::sample::{Code, DataType, Note};
 use crate::ws::{Connection, Fate, Frame, Loss, Message, MessageKind, Observer, Reaction};
@@ -27,6 +28,8 @@ pub(crate) struct Take<'p> {
     /// Whether only the peer's close will do, and all messages are passed over.
     pub(crate) for_close: bool,
     passed: Option<Box<PassedOver>>,
+    /// Who is told what becomes of messages, in a trial run.
+    tracer: Option<Rc<Tracer>>,
     pub(crate) taken: Option<Message>,
 }
 
@@ -46,16 +49,20 @@ impl<'p> Take<'p> {
         filters: Filters<'p>,
         matcher: Option<Rc<Matcher<'p>>>,
         unmatched: Unmatched,
+        tracer: Option<Rc<Tracer>>,
     ) -> Self {
-        Self { since, filters, matcher, unmatched, for_close: false, passed: None, taken: None }
+        let (passed, taken) = (None, None);
+        Self { since, filters, matcher, unmatched, for_close: false, passed, tracer, taken }
     }
 
     /// What becomes of a message that has not been looked at before.
     pub(crate) fn fate(&mut self, message: &Message) -> Fate {
-        if self.filters.discard(message) {
+        if let Some(filter) = self.filters.discard(message) {
+            self.tell(message, || format!("dropped by the filter `{}`", filter.source));
             return Fate::Drop;
         }
         if self.since.is_some_and(|since| message.began < since) {
+            self.tell(message, || "too early to be the reply".to_owned());
             return Fate::Keep;
         }
         let fits = self.matcher.as_ref().is_none_or(|matcher| matcher.fits(message));
@@ -67,11 +74,21 @@ impl<'p> Take<'p> {
         passed.last.clear();
         shown(message, SHOWN, &mut passed.last);
         match self.unmatched {
-            Unmatched::Keep => Fate::Keep,
+            Unmatched::Keep => {
+                self.tell(message, || "passed over, and kept for other readers".to_owned());
+                Fate::Keep
+            }
             Unmatched::Drop => {
                 passed.dropped += 1;
+                self.tell(message, || "passed over, and dropped: nobody else reads it".to_owned());
                 Fate::Drop
             }
+        }
+    }
+
+    fn tell(&self, message: &Message, what: impl FnOnce() -> String) {
+        if let Some(tracer) = &self.tracer {
+            tracer.fate(&what(), message);
         }
     }
 
