@@ -53,6 +53,7 @@ use crate::plan::{At, Loaded, Problem};
 use crate::program::Program;
 
 pub use properties::Properties;
+pub use template::{FUNCTIONS, FunctionInfo};
 
 /// A plan that can be run.
 #[derive(Debug)]

@@ -19,6 +19,8 @@ mod sampler;
 mod secrets;
 mod setting;
 mod template;
+mod text_function;
+mod time_shift;
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -51,6 +53,8 @@ pub use setting::{BadValue, ByteSize, FromText, Setting};
 pub use template::{
     CounterId, CounterScope, Function, Part, Template, TimeFormat, VariableId, json_escape,
 };
+pub use text_function::{Algorithm, TextFunction};
+pub use time_shift::Shift;
 
 /// The variable that tells after each reading sampler whether what it read ended its message: the
 /// name is that of the plugin for JMeter.

@@ -9,6 +9,7 @@ mod controllers;
 mod extract;
 mod floods;
 mod frames;
+mod functions;
 mod heartbeat;
 mod hostile;
 mod jmeter;
