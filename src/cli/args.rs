@@ -27,6 +27,8 @@ pub(crate) enum Command {
     Try(TryArguments),
     /// Read plans and report every mistake, without sending anything.
     Check(CheckArguments),
+    /// List the functions that a plan can call, such as `${__UUID()}`, with an example of each.
+    Functions,
     /// Print the JSON schema of plans, for editors.
     Schema(SchemaArguments),
     /// Run the embedded target: a WebSocket server for trying things out.

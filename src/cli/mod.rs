@@ -6,6 +6,7 @@ mod drive;
 mod ending;
 mod error;
 mod explain;
+mod functions;
 mod host;
 mod progress;
 mod run;
@@ -43,6 +44,7 @@ fn run_with(arguments: impl Iterator<Item = OsString>) -> u8 {
         Command::Run(arguments) => run::run(console, &arguments),
         Command::Try(arguments) => try_plan::try_plan(console, &arguments),
         Command::Check(arguments) => Ok(check::check(console, &arguments)),
+        Command::Functions => Ok(functions::functions(console)),
         Command::Schema(arguments) => schema::schema(console, &arguments),
         Command::Serve(arguments) => serve::serve(console, &arguments),
     };

@@ -30,11 +30,16 @@ pub(super) struct Compiler<'a> {
     pub(super) set_values: Vec<(VariableId, Template)>,
     /// What makes a loop of the group at hand one that nothing ends: its `times` or `condition`.
     pub(super) endless: Vec<Path>,
+    /// The threads of the group at hand, if their number is right.
+    pub(super) group_threads: Option<u32>,
+    /// How many `rendezvous` the run has so far.
+    pub(super) rendezvous: usize,
     /// How many loops are around the step at hand.
     pub(super) loops: usize,
     /// What the first unnamed sampler of each kind that sends has for a payload.
     pub(super) unnamed_payloads: HashMap<&'static str, UnnamedPayload>,
-    /// How many counts the run keeps so far: of `__counter` calls, and of controllers.
+    /// How many counts the run keeps so far: of `__counter` calls, of controllers and
+    /// of paces.
     pub(super) counters: u32,
     /// Regular expressions by their text: a long plan repeats few of them, and each takes time to
     /// compile and memory to keep.
@@ -76,6 +81,8 @@ impl<'a> Compiler<'a> {
             transactions: Vec::new(),
             set_values: Vec::new(),
             endless: Vec::new(),
+            group_threads: None,
+            rendezvous: 0,
             loops: 0,
             unnamed_payloads: HashMap::new(),
             counters: 0,

@@ -62,6 +62,6 @@ fn ends(steps: &[Step], what: Ended, inner: bool) -> bool {
             Jump::NextIteration => what == Ended::Loop,
             Jump::StopThread | Jump::StopTest | Jump::StopTestNow => true,
         },
-        Step::Pause(_) | Step::Set(_) | Step::Log(_) => false,
+        Step::Pause(_) | Step::Pace(_) | Step::Rendezvous(_) | Step::Set(_) | Step::Log(_) => false,
     })
 }

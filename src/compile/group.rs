@@ -99,6 +99,7 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
         variable_names: std::mem::take(&mut compiler.variables).into_names(),
         variables,
         counters: compiler.counters as usize,
+        rendezvous: compiler.rendezvous,
         groups,
         thresholds,
     }
@@ -145,6 +146,10 @@ impl Compiler<'_> {
             .as_ref()
             .and_then(|loops| self.fixed(loops, &path.key("loops")))
             .unwrap_or(default_loops);
+        self.group_threads = threads.as_ref().map(|threads| threads.0);
+        if group.threads.is_none() {
+            self.group_threads = Some(1);
+        }
         let scope = self.inner_scope(scope, path, group.scoped());
         let mut connections = Connections::default();
         let mut steps = self.steps(&group.steps, path, &scope, &mut connections);

@@ -43,6 +43,7 @@ mod step;
 mod swallow;
 mod template;
 mod threshold;
+mod timer;
 mod url;
 mod variables;
 mod warning;
@@ -52,6 +53,7 @@ use crate::plan::{At, Loaded, Problem};
 use crate::program::Program;
 
 pub use properties::Properties;
+pub use template::{FUNCTIONS, FunctionInfo};
 
 /// A plan that can be run.
 #[derive(Debug)]

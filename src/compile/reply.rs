@@ -170,7 +170,12 @@ fn for_each_sampler(steps: &mut [Step], visit: &mut impl FnMut(&mut Sampler)) {
                     for_each_sampler(part, visit);
                 }
             }
-            Step::Pause(_) | Step::Set(_) | Step::Log(_) | Step::Jump(_) => {}
+            Step::Pause(_)
+            | Step::Pace(_)
+            | Step::Rendezvous(_)
+            | Step::Set(_)
+            | Step::Log(_)
+            | Step::Jump(_) => {}
         }
     }
 }

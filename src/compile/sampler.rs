@@ -85,6 +85,8 @@ impl Compiler<'_> {
             self.variables.reader();
             needs.extend_from_slice(&scope.needs);
         }
+        let mut timers = scope.timers.clone();
+        timers.extend(self.timers(common.timers, &path.key("timers")));
         if let Some(kind) = &kind
             && let Some(filter) = swallowing(&filters, kind, &assertions)
         {
@@ -101,6 +103,7 @@ impl Compiler<'_> {
             assertions,
             extractors,
             filters,
+            timers,
             needs,
             kind: kind?,
         })

@@ -2,7 +2,7 @@
 //!
 //! Each scope is compiled once, where it is written: its mistakes are found once and even if no
 //! sampler uses it, and a `__counter` in it is one counter for all samplers below. An inner scalar
-//! replaces the outer one, `headers` and `inbox` merge by key, `assert` and `extract` add up.
+//! replaces the outer one, `headers` and `inbox` merge by key, `assert`, `extract`, `filters` and `timers` add up.
 
 use std::time::Duration;
 
@@ -17,8 +17,8 @@ use crate::plan::{
     self, Count, Defaults, Entries, Flag, Inbox, List, Path, Removable, Scoped, Text, Time, Word,
 };
 use crate::program::{
-    Backoff, BadValue, ByteSize, Expect, Filter, Fragments, Header, IfOpen, OnError, PingKind,
-    Pings, PushDelay, Setting, Template, VariableId, WhenFull,
+    Backoff, BadValue, ByteSize, Expect, Filter, Fragments, Header, IfOpen, OnError, Pause,
+    PingKind, Pings, PushDelay, Setting, Template, VariableId, WhenFull,
 };
 
 /// The settings that hold at one point of the plan.
@@ -42,6 +42,7 @@ pub(super) struct Scope {
     pub(super) assertions: Vec<Reaching>,
     pub(super) extractors: Vec<ReachingExtractor>,
     pub(super) filters: Vec<Filter>,
+    pub(super) timers: Vec<Pause>,
     /// What the checks and extractors of this scope read.
     pub(super) needs: Vec<VariableId>,
     pub(super) on_error: OnError,
@@ -122,6 +123,7 @@ impl Default for Scope {
             assertions: Vec::new(),
             extractors: Vec::new(),
             filters: Vec::new(),
+            timers: Vec::new(),
             needs: Vec::new(),
             on_error: OnError::Continue,
         }
@@ -143,6 +145,7 @@ impl Compiler<'_> {
             self.defaults(&mut scope, defaults, &path.key("defaults"));
         }
         self.lists(&mut scope, own.assert, own.extract, own.filters, path);
+        scope.timers.extend(self.timers(own.timers, &path.key("timers")));
         if let Some(on_error) = own.on_error {
             scope.on_error = self.fixed(on_error, &path.key("on_error")).unwrap_or(scope.on_error);
         }
@@ -209,6 +212,7 @@ impl Compiler<'_> {
         };
         self.matching(&mut scope.matching, matching, path);
         self.lists(scope, &d.assert.0, &d.extract.0, &d.filters.0, path);
+        scope.timers.extend(self.timers(&d.timers.0, &path.key("timers")));
         if let Some(on_error) = &d.on_error {
             scope.on_error = self.fixed(on_error, &path.key("on_error")).unwrap_or(scope.on_error);
         }

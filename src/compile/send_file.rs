@@ -105,7 +105,7 @@ impl Compiler<'_> {
 }
 
 /// Reads a file; `name` is what the plan calls it.
-fn read(file: &std::path::Path, name: &str) -> Result<Vec<u8>, Refusal> {
+pub(super) fn read(file: &std::path::Path, name: &str) -> Result<Vec<u8>, Refusal> {
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => (format!("there is no file `{name}`"), RELATIVE),
         io::ErrorKind::PermissionDenied => {

@@ -1,16 +1,15 @@
-//! Steps: which kind each is, and pauses.
+//! Steps: which kind each is.
 
 use std::cell::Cell;
 use std::convert::identity;
-use std::time::Duration;
 
 use crate::compile::compiler::Compiler;
 use crate::compile::connections::Connections;
 use crate::compile::controller::Around;
 use crate::compile::sampler::Place;
 use crate::compile::scope::Scope;
-use crate::plan::{self, At, List, Path, Problem, Time};
-use crate::program::{Jump, Pause, Setting, Step};
+use crate::plan::{self, At, List, Path, Problem};
+use crate::program::{Jump, Step};
 
 impl Compiler<'_> {
     /// The list `steps` of what stands at `path`; an empty one is an error.
@@ -86,8 +85,13 @@ impl Compiler<'_> {
             plan::Step::Read(own) => sampler!(read, own, identity),
             plan::Step::PingPong(own) => sampler!(ping_pong, own, Some),
             plan::Step::Close(own) => sampler!(close, own, Some),
-            plan::Step::Pause(pause) => {
-                out.extend(self.pause(pause, &path.key("pause")).map(Step::Pause));
+            plan::Step::Pause(own) => {
+                out.extend(self.pause(own, &path.key("pause")).map(Step::Pause))
+            }
+            plan::Step::Pace(own) => out.extend(self.pace(own, &path.key("pace")).map(Step::Pace)),
+            plan::Step::Rendezvous(own) => {
+                let own = self.rendezvous(own, &path.key("rendezvous"));
+                out.extend(own.map(Step::Rendezvous));
             }
             plan::Step::Block(block) => {
                 let path = path.key("block");
@@ -137,43 +141,5 @@ impl Compiler<'_> {
         path: &Path,
     ) -> bool {
         enabled.and_then(|enabled| self.fixed(enabled, &path.key("enabled"))).unwrap_or(true)
-    }
-
-    fn pause(&mut self, pause: &plan::Pause, path: &Path) -> Option<Pause> {
-        match (&pause.constant, &pause.uniform) {
-            (Some(time), None) => self.setting(time, &path.key("constant")).map(Pause::Constant),
-            (None, Some(ends)) => self.uniform(ends, &path.key("uniform")),
-            (None, None) => {
-                let problem = Problem::error(path, "`pause` does not say how long").at(At::Key);
-                self.note(problem.help("write `pause: 1s` or `pause: { uniform: [1s, 2s] }`"));
-                None
-            }
-            (Some(_), Some(_)) => {
-                let problem = Problem::error(path, "`pause` has both `constant` and `uniform`");
-                self.note(problem.at(At::Key).help("give one of them"));
-                None
-            }
-        }
-    }
-
-    fn uniform(&mut self, ends: &List<plan::Setting<Time>>, path: &Path) -> Option<Pause> {
-        let [min, max] = ends.0.as_slice() else {
-            let problem = Problem::error(path, "`uniform` takes two durations");
-            self.note(problem.help("write `uniform: [500ms, 1500ms]`"));
-            return None;
-        };
-        let min: Option<Setting<Duration>> = self.setting(min, &path.index(0));
-        let max = self.setting(max, &path.index(1));
-        let (min, max) = (min?, max?);
-        if let (Setting::Fixed(least), Setting::Fixed(most)) = (&min, &max)
-            && least > most
-        {
-            let title =
-                format!("the ends of `uniform` are the wrong way round: {least:?} > {most:?}");
-            let problem = Problem::error(path, title);
-            self.note(problem.help(format!("write `uniform: [{most:?}, {least:?}]`")));
-            return None;
-        }
-        Some(Pause::Uniform(min, max))
     }
 }

@@ -131,7 +131,12 @@ impl Labels {
                     }
                     controller.parts().into_iter().for_each(|part| self.add(part));
                 }
-                Step::Pause(_) | Step::Set(_) | Step::Log(_) | Step::Jump(_) => {}
+                Step::Pause(_)
+                | Step::Pace(_)
+                | Step::Rendezvous(_)
+                | Step::Set(_)
+                | Step::Log(_)
+                | Step::Jump(_) => {}
             }
         }
     }

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use chrono::Local;
+use chrono::{DateTime, Local};
 use rand::RngExt;
 use uuid::Uuid;
 
 use crate::clock::Clock;
 use crate::exec::evaluate::{Scope, bad_value};
 use crate::exec::outcome::Failure;
-use crate::program::{CounterScope, FromText, Function, Template, TimeFormat, VariableId};
+use crate::program::{CounterScope, FromText, Function, Shift, Template, TimeFormat, VariableId};
 
 /// What `__RandomString` chooses from where the plan names no characters.
 const LETTERS_AND_DIGITS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -46,8 +46,22 @@ pub(crate) fn call(
             None
         }
         Function::Time { format, store } => {
-            time(format, out);
+            format.write(now(), out);
             *store
+        }
+        Function::TimeShift { format, date, shift, store } => {
+            time_shift(scope, format, (date, shift), out)?;
+            *store
+        }
+        Function::Text { function, arguments, store } => {
+            let texts: Result<Vec<_>, _> = arguments.iter().map(|one| scope.text(one)).collect();
+            let source = arguments.first().map_or("", |first| first.source.as_str());
+            out.push_str(&function.apply(&texts?).map_err(|bad| bad_value(&bad.what, source))?);
+            *store
+        }
+        Function::Constant { text, store } => {
+            out.push_str(text);
+            Some(*store)
         }
         Function::Random { min, max, store } => {
             let (low, high): (i64, i64) = (number(scope, min)?, number(scope, max)?);
@@ -83,16 +97,34 @@ fn number<T: FromText>(scope: &mut Scope, template: &Template) -> Result<T, Fail
     T::from_text(text.trim()).map_err(|bad| bad_value(&bad.what, &template.source))
 }
 
-fn time(format: &TimeFormat, out: &mut String) {
+fn now() -> DateTime<Local> {
     let now = Clock::start();
-    match format {
-        TimeFormat::EpochMs => append(out, now.epoch_ms(now.started())),
-        TimeFormat::EpochDivided(by) => append(out, now.epoch_ms(now.started()) / (*by).max(1)),
-        TimeFormat::Pattern(pattern) => {
-            let local = chrono::DateTime::<Local>::from(now.wall(now.started()));
-            append(out, local.format(pattern));
+    now.wall(now.started()).into()
+}
+
+fn time_shift(
+    scope: &mut Scope,
+    format: &TimeFormat,
+    (date, shift): (&Template, &Template),
+    out: &mut String,
+) -> Result<(), Failure> {
+    let text = scope.text(date)?;
+    let from = match text.trim() {
+        "" => now(),
+        text => format.read(text).map_err(|bad| bad_value(&bad.what, &date.source))?,
+    };
+    let text = scope.text(shift)?;
+    let to = match text.trim() {
+        "" => Some(from),
+        text => {
+            let shift =
+                Shift::from_text(text).map_err(|bad| bad_value(&bad.what, &shift.source))?;
+            from.checked_add_signed(shift.0)
         }
-    }
+    };
+    let to = to.ok_or_else(|| bad_value("there is no such date", &shift.source))?;
+    format.write(to, out);
+    Ok(())
 }
 
 fn random_string(

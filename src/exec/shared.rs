@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use crate::clock;
 use crate::exec::phases::Phases;
+use crate::exec::rendezvous::Meeting;
 use crate::exec::stop::Stop;
 use crate::program::{CounterId, Program};
 
@@ -20,6 +21,8 @@ pub(crate) struct Shared {
     active: AtomicU32,
     active_of_group: Vec<AtomicU32>,
     counters: Vec<AtomicU64>,
+    /// By the index of their `rendezvous`.
+    pub(crate) meetings: Vec<Meeting>,
 }
 
 impl Shared {
@@ -28,7 +31,8 @@ impl Shared {
         let active_of_group = program.groups.iter().map(|_| AtomicU32::new(0)).collect();
         let counters = (0..program.counters).map(|_| AtomicU64::new(0)).collect();
         let active = AtomicU32::new(0);
-        Self { program, stop, started, phases, active, active_of_group, counters }
+        let meetings = (0..program.rendezvous).map(|_| Meeting::default()).collect();
+        Self { program, stop, started, phases, active, active_of_group, counters, meetings }
     }
 
     pub(crate) fn thread_started(&self, group: usize) {
@@ -47,8 +51,13 @@ impl Shared {
         (self.active_of_group[group].load(Ordering::Relaxed), all)
     }
 
+    /// A number that all threads share.
+    pub(crate) fn counter(&self, counter: CounterId) -> &AtomicU64 {
+        &self.counters[counter.0 as usize]
+    }
+
     /// The next value of a counter that all threads share: 1 first.
     pub(crate) fn count(&self, counter: CounterId) -> u64 {
-        self.counters[counter.0 as usize].fetch_add(1, Ordering::Relaxed) + 1
+        self.counter(counter).fetch_add(1, Ordering::Relaxed) + 1
     }
 }

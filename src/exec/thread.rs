@@ -5,8 +5,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rand::RngExt;
-
 use crate::clock;
 use crate::exec::assertion;
 use crate::exec::connections::Connections;
@@ -19,7 +17,7 @@ use crate::exec::row::{self, Whose};
 use crate::exec::samplers;
 use crate::exec::transaction::{Ended, Transaction};
 use crate::exec::worker::Worker;
-use crate::program::{Group, OnError, Pause, Sampler, SamplerKind, Step, Times};
+use crate::program::{Group, OnError, Sampler, SamplerKind, Step, Times};
 use crate::sample::{Code, EndCause, Note, RunEnd, Trace};
 
 /// Wait after a pass in which every sampler failed and nothing paused.
@@ -172,8 +170,11 @@ impl<'p> Thread<'p> {
 
     async fn step(&mut self, step: &'p Step) -> Flow {
         match step {
-            Step::Sampler(sampler) => return self.sampler(sampler).await,
-            Step::Pause(pause) => return self.pause(pause).await,
+            Step::Sampler(sampler) => return self.sampler_after_timers(sampler).await,
+            Step::Pause(pause) => self.pause(pause).await,
+            // Rarer than a pause, and its state larger.
+            Step::Pace(pace) => Box::pin(self.pace(pace)).await,
+            Step::Rendezvous(own) => Box::pin(self.rendezvous(own)).await,
             Step::Controller(controller) => self.enter(controller),
             Step::Set(values) => self.set(values),
             Step::Log(text) => self.log(text),
@@ -213,31 +214,23 @@ impl<'p> Thread<'p> {
         Flow::Go
     }
 
-    async fn pause(&mut self, pause: &Pause) -> Flow {
-        let evaluated = match pause {
-            Pause::Constant(time) => self.scope.value(time),
-            Pause::Uniform(low, high) => self.scope.value(low).and_then(|low| {
-                let high = self.scope.value(high)?;
-                Ok(rand::rng().random_range(low.min(high)..=low.max(high)))
-            }),
-        };
-        match evaluated {
-            Ok(time) if time.is_zero() => {}
-            Ok(time) => {
-                self.tally.waited += 1;
-                self.trace(|_| Trace::Pause { text: format!("{time:?}") });
-                self.show_traces();
-                self.connections.pause_until(clock::now() + time).await;
-                self.show_traces();
-            }
-            Err(failure) => self.not_done("pause", failure),
+    /// Nothing follows the timers where no new step may start then: whoever goes on sees that.
+    async fn sampler_after_timers(&mut self, sampler: &'p Sampler) -> Flow {
+        if sampler.timers.is_empty() {
+            return self.sampler(sampler, Ok(())).await;
         }
-        Flow::Go
+        let waited = self.wait_for_timers(&sampler.timers).await;
+        if self.connections.is_over() {
+            self.leave_at_end();
+            return Flow::End;
+        }
+        if self.leaves_run_for() { Flow::Go } else { self.sampler(sampler, waited).await }
     }
 
-    async fn sampler(&mut self, sampler: &'p Sampler) -> Flow {
+    /// `ready`: why it cannot begin, if so.
+    async fn sampler(&mut self, sampler: &'p Sampler, ready: Result<(), Failure>) -> Flow {
         self.tally.reached += 1;
-        let (label, execution) = match self.scope.text(&sampler.name) {
+        let (label, execution) = match ready.and_then(|()| self.scope.text(&sampler.name)) {
             Err(failure) => {
                 let Self { scope, connections, .. } = self;
                 samplers::not_begun(scope, connections, sampler, failure.clone()).await;
@@ -325,6 +318,11 @@ impl<'p> Thread<'p> {
         if let Some(tracer) = &self.worker.tracer {
             tracer.push(trace(self));
         }
+    }
+
+    /// How many threads its group has in all.
+    pub(crate) fn threads_of_group(&self) -> u32 {
+        self.group.threads
     }
 
     pub(crate) fn show_traces(&self) {

@@ -75,14 +75,28 @@ impl<'p> Connections<'p> {
 
     /// Does nothing until `moment`, or until no pause may go on, except to keep the connections alive.
     pub(crate) async fn pause_until(&mut self, moment: Instant) -> Ended {
+        match self.pause_for(std::future::pending(), moment).await {
+            Ended::TimedOut => Ended::Done,
+            other => other,
+        }
+    }
+
+    /// Does nothing until `signal`, or until `moment`, or until no pause may go on, except to keep the
+    /// connections alive.
+    pub(crate) async fn pause_for(
+        &mut self,
+        signal: impl Future<Output = ()>,
+        moment: Instant,
+    ) -> Ended {
         let began = clock::now();
         let moment = self.pause_end.map_or(moment, |end| end.min(moment));
+        let mut signal = std::pin::pin!(signal);
         let ended = poll_fn(|context| {
             self.poll_pump(context, None);
-            match self.poll_end(context, moment, AtEnd::Cut) {
-                Poll::Ready(Ended::TimedOut) => Poll::Ready(Ended::Done),
-                other => other,
+            if signal.as_mut().poll(context).is_ready() {
+                return Poll::Ready(Ended::Done);
             }
+            self.poll_end(context, moment, AtEnd::Cut)
         })
         .await;
         self.paused += clock::now() - began;

@@ -28,6 +28,7 @@ mod setting;
 mod step;
 mod syntax;
 mod thread_group;
+mod timer;
 
 pub use assertion::{Check, HeaderCheck, HexCheck, JsonCheck, PingPongFilter, SizeCheck};
 pub use controller::{
@@ -53,8 +54,9 @@ pub use sampler::{
 pub use schema::{schema, steps_schema};
 pub use scoped::Scoped;
 pub use setting::{
-    Count, Entries, Flag, Kind, List, Number, Passes, Removable, Setting, Size, Text, TextOr, Time,
-    Word,
+    Count, Entries, Flag, Kind, List, Number, Passes, Rate, Removable, Setting, Size, Text, TextOr,
+    Time, Word,
 };
-pub use step::{Pause, Step};
+pub use step::Step;
 pub use thread_group::{Plan, ThreadGroup};
+pub use timer::{Gaussian, Pace, Pause, Rendezvous};

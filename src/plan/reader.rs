@@ -33,6 +33,8 @@ pub(super) const MAIN_SETTINGS: &[(&str, &str)] = &[
     ("close", "status"),
     ("pause", "constant"),
     ("include", "file"),
+    ("pace", "rate"),
+    ("rendezvous", "threads"),
 ];
 
 /// Advice for two texts in a list.

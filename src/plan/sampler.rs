@@ -10,6 +10,7 @@ use crate::plan::json::Json;
 use crate::plan::setting::{
     Count, Entries, Flag, List, Removable, Setting, Size, Text, TextOr, Time, Word, given,
 };
+use crate::plan::timer::Pause;
 
 /// What all samplers share, borrowed from one of them.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +31,8 @@ pub struct Common<'a> {
     pub extract: &'a [Extractor],
     /// `filters`
     pub filters: &'a [Check],
+    /// `timers`
+    pub timers: &'a [TextOr<Pause>],
     /// `enabled`
     pub enabled: Option<&'a Setting<Flag>>,
 }
@@ -71,6 +74,10 @@ macro_rules! samplers {
             /// Messages that a reading sampler discards.
             #[serde(default)]
             pub filters: List<Check>,
+            /// Pauses before it, after those of the scopes around; one after the other, outside its
+            /// time.
+            #[serde(default)]
+            pub timers: List<TextOr<Pause>>,
             /// `false` leaves the step out.
             #[serde(default, deserialize_with = "given")]
             pub enabled: Option<Setting<Flag>>,
@@ -91,6 +98,7 @@ macro_rules! samplers {
                     assert: &self.assert.0,
                     extract: &self.extract.0,
                     filters: &self.filters.0,
+                    timers: &self.timers.0,
                     enabled: self.enabled.as_ref(),
                 }
             }
@@ -463,6 +471,9 @@ pub struct Defaults {
     /// Messages that the reading samplers below discard.
     #[serde(default)]
     pub filters: List<Check>,
+    /// Adds up as `assert` does.
+    #[serde(default)]
+    pub timers: List<TextOr<Pause>>,
     /// Of all samplers.
     #[serde(default, deserialize_with = "given")]
     pub on_error: Option<Setting<Word>>,

@@ -3,7 +3,8 @@
 use crate::plan::assertion::Check;
 use crate::plan::extractor::Extractor;
 use crate::plan::sampler::Defaults;
-use crate::plan::setting::{Setting, Word};
+use crate::plan::setting::{Setting, TextOr, Word};
+use crate::plan::timer::Pause;
 
 /// Settings that reach inwards, borrowed from what stands around the samplers.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +19,8 @@ pub struct Scoped<'a> {
     pub extract: &'a [Extractor],
     /// `filters`
     pub filters: &'a [Check],
+    /// `timers`
+    pub timers: &'a [TextOr<Pause>],
 }
 
 /// Defines what may stand around samplers: its own keys, those that all such things share, and its
@@ -55,6 +58,12 @@ macro_rules! scopes {
             /// Messages that the reading samplers below discard, before their own filters.
             #[serde(default)]
             pub filters: crate::plan::setting::List<crate::plan::assertion::Check>,
+            /// Pauses before each sampler below, after those of the scopes around; one after the
+            /// other, outside the sampler's time.
+            #[serde(default)]
+            pub timers: crate::plan::setting::List<
+                crate::plan::setting::TextOr<crate::plan::timer::Pause>,
+            >,
             /// `false` leaves it out, with everything below.
             #[serde(default, deserialize_with = "crate::plan::setting::given")]
             pub enabled: Option<crate::plan::setting::Setting<crate::plan::setting::Flag>>,
@@ -74,6 +83,7 @@ macro_rules! scopes {
                     assert: &self.assert.0,
                     extract: &self.extract.0,
                     filters: &self.filters.0,
+                    timers: &self.timers.0,
                 }
             }
         }

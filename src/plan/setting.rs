@@ -45,6 +45,8 @@ kinds! {
     Count: "a whole number",
     /// Any number.
     Number: "a number",
+    /// A rate such as `10/m`.
+    Rate: "a rate such as `10/m`",
     /// A whole number or `forever`.
     Passes: "a whole number or `forever`",
     /// `true` or `false`.

@@ -1,4 +1,4 @@
-//! Steps, as written: samplers, controllers, pauses, and what steers a thread.
+//! Steps, as written: samplers, controllers, what waits, and what steers a thread.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,7 +7,8 @@ use crate::plan::controller::{
     Block, Chance, ForEach, If, Include, Interleave, Loop, Once, Random, RunFor, Transaction, While,
 };
 use crate::plan::sampler::{Close, Open, PingPong, Read, RequestResponse, SingleRead, SingleWrite};
-use crate::plan::setting::{Entries, List, Setting, Text, Time, given};
+use crate::plan::setting::{Entries, Setting, Text};
+use crate::plan::timer::{Pace, Pause, Rendezvous};
 
 /// One step: a map with one key, its kind.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -53,6 +54,10 @@ pub enum Step {
     Include(Box<Include>),
     /// Waits.
     Pause(Pause),
+    /// Waits until it is time for the next pass.
+    Pace(Pace),
+    /// Waits until enough threads are here, which then go on together.
+    Rendezvous(Rendezvous),
     /// Gives values to variables of the thread, in order.
     Set(Entries<Setting<Text>>),
     /// Shows a text beside the progress of the run.
@@ -71,16 +76,4 @@ pub enum Step {
     StopTest,
     /// Ends the run at once.
     StopTestNow,
-}
-
-/// `pause`: exactly one of its settings.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Pause {
-    /// The pause always takes this long.
-    #[serde(default, deserialize_with = "given")]
-    pub constant: Option<Setting<Time>>,
-    /// The pause takes a time evenly distributed between two durations.
-    #[serde(default, deserialize_with = "given")]
-    pub uniform: Option<List<Setting<Time>>>,
 }

@@ -7,7 +7,8 @@ use crate::plan::assertion::Check;
 use crate::plan::extractor::Extractor;
 use crate::plan::sampler::Defaults;
 use crate::plan::scoped::{Scoped, scopes};
-use crate::plan::setting::{Count, Entries, List, Passes, Setting, Text, Time, given};
+use crate::plan::setting::{Count, Entries, List, Passes, Setting, Text, TextOr, Time, given};
+use crate::plan::timer::Pause;
 
 /// A whole plan.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -37,6 +38,9 @@ pub struct Plan {
     /// Messages that the reading samplers below discard, before their own filters.
     #[serde(default)]
     pub filters: List<Check>,
+    /// Pauses before each sampler; one after the other, outside the sampler's time.
+    #[serde(default)]
+    pub timers: List<TextOr<Pause>>,
     /// Conditions that the run must meet, by label; `all` is all samplers together.
     #[serde(default)]
     pub thresholds: Entries<List<Setting<Text>>>,
@@ -82,6 +86,7 @@ impl Plan {
             assert: &self.assert.0,
             extract: &self.extract.0,
             filters: &self.filters.0,
+            timers: &self.timers.0,
         }
     }
 }

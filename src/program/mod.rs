@@ -20,6 +20,8 @@ mod sampler;
 mod secrets;
 mod setting;
 mod template;
+mod text_function;
+mod time_shift;
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -39,7 +41,7 @@ pub use heartbeat::{Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend};
 pub use hex::hex_bytes;
 pub use json_path::JsonPath;
 pub use json_template::JsonPart;
-pub use pause::Pause;
+pub use pause::{Pace, PaceShare, Pause, Rate, Rendezvous};
 pub use push_delay::{PushDelay, SentAt, TimeUnit};
 pub use reply::{Correlate, LateReplies, Matching, Reply, Unmatched};
 pub use sampler::{
@@ -52,6 +54,8 @@ pub use setting::{BadValue, ByteSize, FromText, Setting};
 pub use template::{
     CounterId, CounterScope, Function, Part, Template, TimeFormat, VariableId, json_escape,
 };
+pub use text_function::{Algorithm, TextFunction};
+pub use time_shift::Shift;
 
 /// The variable that tells after each reading sampler whether what it read ended its message: the
 /// name is that of the plugin for JMeter.
@@ -82,6 +86,8 @@ pub struct Program {
     pub last_frame_final: Option<VariableId>,
     /// How many counts the run keeps; a [`CounterId`] is below it.
     pub counters: usize,
+    /// How many `rendezvous` there are.
+    pub rendezvous: usize,
     /// Whether the groups of a phase run one after another instead of together.
     pub in_turn: bool,
     /// The thread groups, in the order of their phases and of the plan.
@@ -145,6 +151,10 @@ pub enum Step {
     Sampler(Box<Sampler>),
     /// Waits, outside any row.
     Pause(Pause),
+    /// Waits until it is time for the next pass.
+    Pace(Pace),
+    /// Waits for other threads.
+    Rendezvous(Rendezvous),
     /// Decides about other steps.
     Controller(Box<Controller>),
     /// Gives values to variables, in order.

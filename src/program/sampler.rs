@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::program::{
-    Assertion, ByteSize, Extractor, Filter, Heartbeat, Matching, PushDelay, Setting, Template,
-    VariableId,
+    Assertion, ByteSize, Extractor, Filter, Heartbeat, Matching, Pause, PushDelay, Setting,
+    Template, VariableId,
 };
 
 /// One sampler: what all kinds share, and its kind.
@@ -30,6 +30,8 @@ pub struct Sampler {
     pub needs: Vec<VariableId>,
     /// What it discards unseen, outer scopes first; empty for samplers that read nothing.
     pub filters: Vec<Filter>,
+    /// Pauses before it, outer scopes first.
+    pub timers: Vec<Pause>,
     /// What it does.
     pub kind: SamplerKind,
 }

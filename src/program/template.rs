@@ -1,5 +1,7 @@
 //! Compiled `${…}` text. Evaluation needs a thread's state and so lives in `exec`.
 
+use crate::program::TextFunction;
+
 /// Index into [`Program::variable_names`](crate::program::Program::variable_names).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VariableId(pub u32);
@@ -54,6 +56,33 @@ pub enum Function {
         format: TimeFormat,
         /// Also stored here.
         store: Option<VariableId>,
+    },
+    /// `__timeShift([format[, date[, shift[, locale[, variable]]]]])`.
+    TimeShift {
+        /// How the date is written, before and after.
+        format: TimeFormat,
+        /// The date; now, if it is empty.
+        date: Template,
+        /// A [`Shift`](crate::program::Shift); none, if it is empty.
+        shift: Template,
+        /// Also stored here.
+        store: Option<VariableId>,
+    },
+    /// A text made of others alone; of constants only if it is stored.
+    Text {
+        /// What is made of them.
+        function: TextFunction,
+        /// The others.
+        arguments: Vec<Template>,
+        /// Also stored here.
+        store: Option<VariableId>,
+    },
+    /// `__FileToString` with a variable: the same text each time.
+    Constant {
+        /// The text.
+        text: String,
+        /// Also stored here.
+        store: VariableId,
     },
     /// `__Random(min, max[, variable])`: both ends included.
     Random {

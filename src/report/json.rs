@@ -92,6 +92,8 @@ struct Document<'a> {
     groups: &'a [Group],
     labels: Map<String, Value>,
     connections: Connections,
+    /// Times that a thread went on from a `rendezvous` because of its `timeout`.
+    rendezvous_missed: u64,
     causes: Vec<Cause<'a>>,
     skipped: Vec<Skipped<'a>>,
     filters: Vec<Filtered<'a>>,
@@ -268,6 +270,7 @@ fn document<'a>(contents: &'a Contents<'_>) -> Document<'a> {
         },
         causes: causes(stats),
         skipped: skipped(stats),
+        rendezvous_missed: stats.rendezvous_missed,
         filters: filters(stats),
         generator,
     }

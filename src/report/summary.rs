@@ -233,7 +233,7 @@ fn asides(out: &mut String, stats: &Stats) {
     let sum = |figure: fn(&LabelStats) -> u64| stats.labels().map(|(_, label)| figure(label)).sum();
     late(out, stats);
     read(out, stats);
-    let figures: [(&str, u64, &str); 6] = [
+    let figures: [(&str, u64, &str); 7] = [
         (
             "early",
             sum(|label| label.early),
@@ -255,6 +255,11 @@ fn asides(out: &mut String, stats: &Stats) {
             "cut",
             stats.transactions().map(|(_, label)| label.cut).sum(),
             "transactions ended with their time, without a row",
+        ),
+        (
+            "rendezvous",
+            stats.rendezvous_missed,
+            "threads waited for others until their `timeout`, and went on without them",
         ),
     ];
     for (name, figure, meaning) in figures {

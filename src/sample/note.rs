@@ -149,6 +149,8 @@ pub enum Note<'a> {
         /// Its code; 1005 for none.
         code: u16,
     },
+    /// A thread waited in vain for others at a `rendezvous`, and went on without them.
+    RendezvousMissed,
     /// A `log` step.
     Log {
         /// The thread's name.

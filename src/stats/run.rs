@@ -18,6 +18,8 @@ pub struct Stats {
     pub connections: ConnectionStats,
     /// Threads that were started.
     pub threads_started: u64,
+    /// Times that a thread waited in vain at a `rendezvous`.
+    pub rendezvous_missed: u64,
     /// Threads that ended before their loops or time were used up, with one of them.
     pub ended_early: BTreeMap<EndCause, (u64, String)>,
 }
@@ -74,6 +76,7 @@ impl Stats {
             Note::CloseReceived { code } => {
                 *connections.close_codes.entry(*code).or_default() += 1;
             }
+            Note::RendezvousMissed => self.rendezvous_missed += 1,
             Note::ThreadStarted => self.threads_started += 1,
             Note::ThreadEndedEarly { thread, cause } => {
                 self.ended_early.entry(*cause).or_insert_with(|| (0, (*thread).to_owned())).0 += 1;
@@ -88,6 +91,7 @@ impl Stats {
         self.transactions.merge(other.transactions);
         self.connections.merge(&other.connections);
         self.threads_started += other.threads_started;
+        self.rendezvous_missed += other.rendezvous_missed;
         for (cause, (count, example)) in other.ended_early {
             self.ended_early.entry(cause).or_insert_with(|| (0, example)).0 += count;
         }

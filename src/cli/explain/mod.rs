@@ -9,7 +9,7 @@ mod value;
 
 use std::time::Duration;
 
-use crate::program::{Group, Pause, Phase, Program, Step, Template, Times, VariableId};
+use crate::program::{Group, Phase, Program, Step, Template, Times, VariableId};
 use rows::{Rows, rows};
 use value::{Shown, duration};
 
@@ -137,10 +137,9 @@ fn steps(page: &mut Page, steps: &[Step], program: &Program) {
     for step in steps {
         match step {
             Step::Sampler(own) => sampler::sampler(page, own),
-            Step::Pause(Pause::Constant(time)) => page.entry("pause", &time.shown()),
-            Step::Pause(Pause::Uniform(min, max)) => {
-                page.entry("pause", &format!("{} to {}, evenly", min.shown(), max.shown()));
-            }
+            Step::Pause(pause) => page.entry("pause", &pause.shown()),
+            Step::Pace(pace) => page.entry("pace", &pace.shown()),
+            Step::Rendezvous(own) => page.entry("rendezvous", &own.shown()),
             Step::Controller(own) => controller::controller(page, own, program),
             Step::Set(values) => controller::set(page, values, program),
             Step::Log(text) => page.entry("log", &text.source),

@@ -51,7 +51,9 @@ pub(super) fn rows(steps: &[Step]) -> Rows {
                 }
                 _ => Rows::Exactly(1),
             },
-            Step::Pause(_) | Step::Set(_) | Step::Log(_) => Rows::Exactly(0),
+            Step::Pause(_) | Step::Pace(_) | Step::Rendezvous(_) | Step::Set(_) | Step::Log(_) => {
+                Rows::Exactly(0)
+            }
             Step::Controller(own) => of_controller(own),
             // What follows may be left out.
             Step::Jump(_) => Rows::Unknown,

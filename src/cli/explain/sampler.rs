@@ -48,6 +48,9 @@ pub(super) fn sampler(page: &mut Page, sampler: &Sampler) {
         page.entry("read_timeout", &sampler.read_timeout.shown());
         page.entry("write_timeout", &write_timeout.shown());
         page.entry("on_error", on_error(sampler.on_error));
+        for timer in &sampler.timers {
+            page.entry("timer", &timer.shown());
+        }
         for assertion in &sampler.assertions {
             page.entry("assert", &assertion.source);
         }

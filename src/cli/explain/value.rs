@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::net::is_secret;
 use crate::program::{
-    ByteSize, Expect, Fragments, IfOpen, LateReplies, PingKind, Pings, Setting, TimeUnit, Times,
-    Unmatched, WhenFull,
+    ByteSize, Expect, Fragments, IfOpen, LateReplies, Pace, PaceShare, Pause, PingKind, Pings,
+    Rate, Rendezvous, Setting, TimeUnit, Times, Unmatched, WhenFull,
 };
 
 /// What stands in place of a secret.
@@ -59,6 +59,42 @@ impl Shown for Times {
             Self::Forever => "forever".to_owned(),
             Self::Count(times) => format!("{times} times"),
         }
+    }
+}
+
+impl Shown for Pause {
+    fn shown(&self) -> String {
+        match self {
+            Self::Constant(time) => time.shown(),
+            Self::Uniform(min, max) => format!("{} to {}, evenly", min.shown(), max.shown()),
+            Self::Gaussian { mean, deviation } => {
+                format!("about {}, give or take {} (gaussian)", mean.shown(), deviation.shown())
+            }
+            Self::Exponential(mean) => format!("{} on average (exponential)", mean.shown()),
+            Self::Poisson(mean) => format!("{} on average (poisson)", mean.shown()),
+        }
+    }
+}
+
+impl Shown for Rate {
+    fn shown(&self) -> String {
+        format!("one every {}", self.0.shown())
+    }
+}
+
+impl Shown for Pace {
+    fn shown(&self) -> String {
+        let whose = match self.share {
+            PaceShare::Thread => "each thread",
+            PaceShare::Group => "the group",
+        };
+        format!("{}, of {whose}", self.rate.shown())
+    }
+}
+
+impl Shown for Rendezvous {
+    fn shown(&self) -> String {
+        format!("of {} threads, for {} at most", self.threads, self.timeout.shown())
     }
 }
 

@@ -2,54 +2,17 @@
 
 use crate::compile::compiler::{Compiler, When};
 use crate::compile::template::parse::Argument;
-use crate::compile::template::time_pattern::time_format;
+use crate::compile::template::signature::{FUNCTIONS, FunctionInfo};
 use crate::compile::variables::is_variable_name;
 use crate::diag::nearest;
 use crate::plan::{At, Path, Problem};
-use crate::program::{CounterId, CounterScope, Function, Part, Template, TimeFormat, VariableId};
+use crate::program::{CounterId, CounterScope, Function, Part, Template, VariableId};
 
 /// The longest `__RandomString`.
 const MAX_RANDOM_STRING: u64 = 1_000_000;
 
-struct Signature {
-    name: &'static str,
-    least: usize,
-    most: usize,
-    /// How to call it.
-    usage: &'static str,
-}
-
-const SIGNATURES: &[Signature] = &[
-    Signature { name: "__P", least: 1, most: 2, usage: "__P(name[, default])" },
-    Signature { name: "__property", least: 1, most: 2, usage: "__property(name[, default])" },
-    Signature { name: "__counter", least: 1, most: 2, usage: "__counter(TRUE|FALSE[, variable])" },
-    Signature { name: "__threadNum", least: 0, most: 0, usage: "__threadNum()" },
-    Signature { name: "__threadGroupName", least: 0, most: 0, usage: "__threadGroupName()" },
-    Signature { name: "__UUID", least: 0, most: 0, usage: "__UUID()" },
-    Signature { name: "__time", least: 0, most: 2, usage: "__time([format[, variable]])" },
-    Signature { name: "__Random", least: 2, most: 3, usage: "__Random(min, max[, variable])" },
-    Signature {
-        name: "__RandomString",
-        least: 1,
-        most: 3,
-        usage: "__RandomString(length[, characters[, variable]])",
-    },
-];
-
 /// Functions that are specified but not built yet.
-const LATER: &[&str] = &[
-    "__FileToString",
-    "__StringFromFile",
-    "__V",
-    "__base64Decode",
-    "__base64Encode",
-    "__char",
-    "__digest",
-    "__env",
-    "__setProperty",
-    "__timeShift",
-    "__urlencode",
-];
+const LATER: &[&str] = &["__StringFromFile", "__V", "__setProperty"];
 
 /// A call as it is written, and where.
 pub(super) struct Call<'a> {
@@ -61,13 +24,13 @@ pub(super) struct Call<'a> {
 }
 
 /// The variable that gets a result, if any.
-struct Store(Option<VariableId>);
+pub(super) struct Store(pub(super) Option<VariableId>);
 
 impl Call<'_> {
     /// The parts that the call stands for: a constant or the call itself.
     pub(super) fn compile(&self, compiler: &mut Compiler<'_>) -> Option<Vec<Part>> {
         self.signature(compiler)?;
-        if matches!(self.name, "__P" | "__property") {
+        if matches!(self.name, "__P" | "__property" | "__env") {
             return self.property(compiler);
         }
         if self.when == When::BeforeTheRun {
@@ -80,24 +43,25 @@ impl Call<'_> {
             "__threadGroupName" => Function::ThreadGroupName,
             "__UUID" => Function::Uuid,
             "__time" => {
-                let format = self.constant(compiler, 0, "the time pattern")?;
-                let format = match time_format(&format) {
-                    Ok(format) => format,
-                    Err(what) => {
-                        let help =
-                            "use letters such as `yyyy-MM-dd HH:mm:ss.SSS`; quote text: `'T'`";
-                        return self.fail(compiler, what, help);
-                    }
-                };
-                self.time(compiler, format)?
+                let format = self.time_format(compiler)?;
+                let Store(store) = self.store(compiler, 1)?;
+                Function::Time { format, store }
             }
+            "__timeShift" => self.time_shift(compiler)?,
+            "__FileToString" => return self.file(compiler),
             "__Random" => self.random(compiler)?,
-            _ => self.random_string(compiler)?,
+            "__RandomString" => self.random_string(compiler)?,
+            _ => return self.text(compiler),
         };
         Some(vec![Part::Call(Box::new(function))])
     }
 
-    fn fail<T>(&self, compiler: &mut Compiler<'_>, title: String, help: &str) -> Option<T> {
+    pub(super) fn fail<T>(
+        &self,
+        compiler: &mut Compiler<'_>,
+        title: String,
+        help: &str,
+    ) -> Option<T> {
         let problem = Problem::error(self.path, title).at(self.at);
         compiler.note(if help.is_empty() { problem } else { problem.help(help) });
         None
@@ -106,11 +70,11 @@ impl Call<'_> {
     /// Notes a wrong name or number of arguments.
     fn signature(&self, compiler: &mut Compiler<'_>) -> Option<()> {
         let name = self.name;
-        let Some(signature) = SIGNATURES.iter().find(|signature| signature.name == name) else {
+        let Some(signature) = FUNCTIONS.iter().find(|signature| signature.name == name) else {
             if LATER.contains(&name) {
                 return self.fail(compiler, format!("`{name}` is not in this version"), "");
             }
-            let names = SIGNATURES.iter().map(|signature| signature.name);
+            let names = FUNCTIONS.iter().map(|signature| signature.name);
             let help = if let Some(similar) = nearest(name, names.clone()) {
                 format!("a similar function exists: `{similar}`")
             } else {
@@ -119,13 +83,15 @@ impl Call<'_> {
             };
             return self.fail(compiler, format!("unknown function `{name}`"), &help);
         };
-        let Signature { least, most, usage, .. } = *signature;
+        let FunctionInfo { least, most, usage, .. } = *signature;
         if (least..=most).contains(&self.arguments.len()) {
             return Some(());
         }
         let wanted = match (least, most) {
             (0, 0) => "no arguments".to_owned(),
+            (1, 1) => "1 argument".to_owned(),
             (0, most) => format!("at most {most} arguments"),
+            (least, usize::MAX) => format!("{least} or more arguments"),
             (least, most) if least + 1 == most => format!("{least} or {most} arguments"),
             (least, most) => format!("{least} to {most} arguments"),
         };
@@ -136,7 +102,7 @@ impl Call<'_> {
     }
 
     /// An argument; empty if it is not there. `None` if it is wrong.
-    fn argument(&self, compiler: &mut Compiler<'_>, index: usize) -> Option<Template> {
+    pub(super) fn argument(&self, compiler: &mut Compiler<'_>, index: usize) -> Option<Template> {
         match self.arguments.get(index) {
             None => Some(Template::default()),
             Some(Argument { source, pieces }) => {
@@ -146,17 +112,22 @@ impl Call<'_> {
     }
 
     /// An argument that must not change from one execution to the next; empty if it is not there.
-    fn constant(&self, compiler: &mut Compiler<'_>, index: usize, what: &str) -> Option<String> {
+    pub(super) fn constant(
+        &self,
+        compiler: &mut Compiler<'_>,
+        index: usize,
+        what: &str,
+    ) -> Option<String> {
         let template = self.argument(compiler, index)?;
         if let Some(text) = template.as_constant() {
             return Some(text.to_owned());
         }
         let title = format!("{what} of `{}` cannot hold variables", self.name);
-        self.fail(compiler, title, "only `__P` and `__property` can be used there")
+        self.fail(compiler, title, "only `__P`, `__property` and `__env` can be used there")
     }
 
     /// The variable that also gets the result.
-    fn store(&self, compiler: &mut Compiler<'_>, index: usize) -> Option<Store> {
+    pub(super) fn store(&self, compiler: &mut Compiler<'_>, index: usize) -> Option<Store> {
         let name = self.constant(compiler, index, "the variable")?;
         if name.is_empty() {
             return Some(Store(None));
@@ -172,17 +143,26 @@ impl Call<'_> {
         let name = self.constant(compiler, 0, "the name")?;
         // The default is compiled even if it is not needed: a mistake in it is one with any `-J`.
         let default = self.argument(compiler, 1)?;
-        if let Some(value) = compiler.properties.get(&name) {
-            return Some(vec![Part::Text(value.to_owned())]);
+        let of_environment = self.name == "__env";
+        let value = if of_environment {
+            std::env::var(&name).ok()
+        } else {
+            compiler.properties.get(&name).map(str::to_owned)
+        };
+        if let Some(value) = value {
+            return Some(vec![Part::Text(value)]);
         }
         if self.arguments.len() > 1 {
             return Some(default.parts);
         }
-        let title = format!("the property `{name}` is not set and has no default");
+        let (what, how) = if of_environment {
+            ("environment variable", format!("set it before the command, `{name}=value wsmeter …`"))
+        } else {
+            ("property", format!("set it with `-J {name}=value`"))
+        };
+        let title = format!("the {what} `{name}` is not set and has no default");
         let call = self.name;
-        let help = format!(
-            "set it with `-J {name}=value`, or give a default: `${{{call}({name}, value)}}`"
-        );
+        let help = format!("{how}, or give a default: `${{{call}({name}, value)}}`");
         self.fail(compiler, title, &help)
     }
 
@@ -201,11 +181,6 @@ impl Call<'_> {
         let id = CounterId(compiler.counters);
         compiler.counters = compiler.counters.saturating_add(1);
         Some(Function::Counter { id, scope, store })
-    }
-
-    fn time(&self, compiler: &mut Compiler<'_>, format: TimeFormat) -> Option<Function> {
-        let Store(store) = self.store(compiler, 1)?;
-        Some(Function::Time { format, store })
     }
 
     fn random(&self, compiler: &mut Compiler<'_>) -> Option<Function> {

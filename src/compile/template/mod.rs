@@ -3,11 +3,15 @@
 
 mod function;
 mod parse;
+mod signature;
+mod text_call;
 mod time_pattern;
 
 use crate::compile::compiler::{Compiler, When};
 use crate::plan::{At, Path, Problem};
 use crate::program::{Part, Template};
+
+pub use signature::{FUNCTIONS, FunctionInfo};
 
 use parse::{Content, Expression, Piece};
 
@@ -87,7 +91,7 @@ impl Compiler<'_> {
     pub(super) fn too_late(&mut self, what: &str, path: &Path, at: At) {
         let field = path.last_key().unwrap_or("this field");
         let title = format!("{what} is not known yet: `{field}` is fixed before the run");
-        let help = "only `__P` and `__property` can be used here; set them with `-J name=value`";
+        let help = "only `__P`, `__property` and `__env` can be used here: `-J name=value` sets a property";
         self.note(Problem::error(path, title).at(at).help(help));
     }
 }

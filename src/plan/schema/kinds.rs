@@ -27,6 +27,9 @@ pub(super) fn of(kind: &str, nullable: bool) -> Map<String, Value> {
             "type": ["number", "string"],
             "pattern": text(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"),
         }),
+        "Rate" => json!({
+            "type": "string", "pattern": text(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)? */ *(s|m|h)"),
+        }),
         "Passes" => json!({
             "type": ["integer", "string"], "minimum": 0, "pattern": text(r"forever|\+?\d+"),
         }),
@@ -76,6 +79,7 @@ pub(super) fn example(kind: &str) -> Value {
         "Count" | "Passes" => json!(10),
         "Number" => json!(0.5),
         "Flag" => json!(true),
+        "Rate" => json!("10/m"),
         ANY => json!({ "ok": true }),
         _ => json!("${name}"),
     }
@@ -88,6 +92,7 @@ pub(super) fn unit(kind: &str) -> &'static str {
         "Size" => "A number of bytes with its unit: `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`.",
         "Count" => "A whole number.",
         "Passes" => "A whole number, or `forever`.",
+        "Rate" => "A number by `s`, `m` or `h`: `50/s`, `600/m`.",
         _ => "",
     }
 }

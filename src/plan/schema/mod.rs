@@ -138,6 +138,10 @@ fn complete(schema: &mut Map<String, Value>, owner: &str, key: &str) {
     without_second_null(schema);
     let fact = facts::of(owner, key);
     let words = fact.map_or(&[][..], |fact| fact.words);
+    if key == "timers" {
+        // A text in place of a pause's settings is its time.
+        schema.values_mut().for_each(texts_are_times);
+    }
     let kind = expand(schema, words);
     let kind = kind.as_deref().unwrap_or_default();
     // What the compiler asks of the shape beyond the types.
@@ -211,6 +215,20 @@ fn add_meanings(schema: &mut Map<String, Value>, meanings: &[&str]) {
     let choices = schema.get_mut("anyOf").and_then(Value::as_array_mut).into_iter().flatten();
     for choice in choices.filter_map(Value::as_object_mut) {
         add_meanings(choice, meanings);
+    }
+}
+
+/// Makes the texts in `schema` and below durations.
+fn texts_are_times(schema: &mut Value) {
+    match schema {
+        Value::Object(schema) => {
+            if let Some(kind) = schema.get_mut(MARK).filter(|kind| **kind == "Text") {
+                *kind = json!("Time");
+            }
+            schema.values_mut().for_each(texts_are_times);
+        }
+        Value::Array(parts) => parts.iter_mut().for_each(texts_are_times),
+        _ => {}
     }
 }
 
