@@ -25,6 +25,8 @@ pub(crate) enum Command {
     /// value found, and extracted variables. Writes no files and judges no thresholds; the exit codes
     /// are those of `run`.
     Try(TryArguments),
+    /// Write a commented plan to start from, and the schema beside it for editors.
+    New(NewArguments),
     /// Read plans and report every mistake, without sending anything.
     Check(CheckArguments),
     /// List the functions that a plan can call, such as `${__UUID()}`, with an example of each.
@@ -99,6 +101,21 @@ pub(crate) struct TryArguments {
     /// Show secrets, also those of `secrets` in the plan.
     #[arg(long, help_heading = "Output")]
     pub(crate) show_secrets: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NewArguments {
+    /// The address of the server: `ws://host[:port][/path][?query]`.
+    #[arg(value_name = "URL")]
+    pub(crate) url: String,
+
+    /// Write the plan to this file; without it, the host's name gives one.
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Overwrite a plan that exists.
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, Args)]

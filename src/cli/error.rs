@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::cli::new::NewError;
 use crate::console::Console;
 use crate::diag::Diagnostic;
 use crate::exec::StartError;
@@ -29,6 +30,9 @@ pub(crate) enum CliError {
         /// What there is.
         known: Vec<String>,
     },
+    /// The first plan cannot be written.
+    #[error(transparent)]
+    New(#[from] NewError),
     /// Results cannot go where they should.
     #[error(transparent)]
     Output(#[from] OutputError),
@@ -54,6 +58,7 @@ impl CliError {
     pub(crate) fn report(&self, console: Console) -> u8 {
         match self {
             Self::Plan(diagnostics) => console.diagnostics(diagnostics),
+            Self::New(error) => console.error(error, error.help()),
             Self::Output(error) => console.error(error, error.help()),
             Self::NoGroup { similar: Some(similar), .. } => {
                 console.error(self, Some(&format!("a similar group exists: `{similar}`")));
@@ -64,7 +69,11 @@ impl CliError {
             other => console.error(other, None),
         }
         match self {
-            Self::Plan(_) | Self::NoGroup { .. } | Self::Output(_) | Self::Target(_) => PLAN_WRONG,
+            Self::Plan(_)
+            | Self::NoGroup { .. }
+            | Self::New(_)
+            | Self::Output(_)
+            | Self::Target(_) => PLAN_WRONG,
             Self::Start(_) | Self::Runtime(_) | Self::Summary(_) | Self::Schema(_) => BROKE_OFF,
         }
     }

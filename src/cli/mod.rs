@@ -8,6 +8,7 @@ mod error;
 mod explain;
 mod functions;
 mod host;
+mod new;
 mod progress;
 mod run;
 mod schema;
@@ -43,6 +44,7 @@ fn run_with(arguments: impl Iterator<Item = OsString>) -> u8 {
     let outcome = match arguments.command {
         Command::Run(arguments) => run::run(console, &arguments),
         Command::Try(arguments) => try_plan::try_plan(console, &arguments),
+        Command::New(arguments) => new::new(console, &arguments),
         Command::Check(arguments) => Ok(check::check(console, &arguments)),
         Command::Functions => Ok(functions::functions(console)),
         Command::Schema(arguments) => schema::schema(console, &arguments),

@@ -9,7 +9,9 @@ use crate::compile::scope::Scope;
 use crate::compile::secrets::add_constants;
 use crate::compile::warning::Warning;
 use crate::plan::{At, Loaded, Path, Problem, Setting, Text, ThreadGroup};
-use crate::program::{BadValue, FromText, Group, LAST_FRAME_FINAL, Phase, Program, Times};
+use crate::program::{
+    BadValue, DataSet, FromText, Group, LAST_FRAME_FINAL, Phase, Program, Times, VariableId,
+};
 
 const MAX_THREADS: u32 = 1_000_000;
 
@@ -50,11 +52,14 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
         .and_then(|name| compiler.plain_name(name, &top.key("name")))
         .unwrap_or_else(stem);
     let variables = compiler.plan_variables(&plan.variables);
+    let data_sets = compiler.data_sets(&plan.data_sets.0);
     let named_secrets = compiler.named_variables(&plan.secrets, &top.key("secrets"));
     let sample_variables =
         compiler.named_variables(&plan.sample_variables, &top.key("sample_variables"));
     let scope = compiler.inner_scope(&Scope::default(), &top, plan.scoped());
     let mut pending = compiler.pending_variables();
+    let reads_of_all = std::mem::take(&mut compiler.variables.ever_read);
+    let mut reads = reads_of_all.clone();
     let mut groups = Vec::new();
     for phase in Phase::ALL {
         let (key, written) = match phase {
@@ -68,7 +73,12 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
             let path = list.index(index);
             if compiler.is_enabled(group.enabled.as_ref(), &path) {
                 let place = (phase, groups.len() - before + 1);
-                groups.push(compiler.group(group, &path, &scope, place));
+                let mut compiled = compiler.group(group, &path, &scope, place);
+                let own = std::mem::take(&mut compiler.variables.ever_read);
+                compiled.data_sets =
+                    used(&data_sets, |id| own.contains(id) || reads_of_all.contains(id));
+                reads.extend(own);
+                groups.push(compiled);
             }
             compiler.group_variables(&mut pending);
         }
@@ -76,6 +86,7 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
             compiler.no_group(&list, written.0.is_empty());
         }
     }
+    compiler.variables.ever_read.extend(reads);
     compiler.default_variables(&pending);
     compiler.unused_variables(&plan.variables);
     let thresholds = compiler.thresholds(&plan.thresholds, &groups);
@@ -89,6 +100,7 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
     Program {
         name,
         families,
+        data_sets,
         numbered,
         secrets,
         secret_variables,
@@ -103,6 +115,12 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
         groups,
         thresholds,
     }
+}
+
+/// The places of the data sets of which some variable is read.
+fn used(sets: &[DataSet], is_read: impl Fn(&VariableId) -> bool) -> Vec<usize> {
+    let places = sets.iter().enumerate();
+    places.filter(|(_, set)| set.variables.iter().any(&is_read)).map(|(place, _)| place).collect()
 }
 
 impl Compiler<'_> {
@@ -169,6 +187,7 @@ impl Compiler<'_> {
             delay,
             loops,
             duration,
+            data_sets: Vec::new(),
             steps,
         }
     }

@@ -20,6 +20,7 @@ mod compiler;
 mod condition;
 mod connections;
 mod controller;
+mod data_set;
 mod endless;
 mod extractor;
 mod group;

@@ -104,8 +104,25 @@ impl Compiler<'_> {
     }
 }
 
-/// Reads a file; `name` is what the plan calls it.
+/// How large a file may be, and what is said of a larger one.
+pub(super) struct Limit {
+    pub(super) bytes: u64,
+    pub(super) title: &'static str,
+    pub(super) help: &'static str,
+}
+
+/// Reads a file that is sent at once; `name` is what the plan calls it.
 pub(super) fn read(file: &std::path::Path, name: &str) -> Result<Vec<u8>, Refusal> {
+    let help = "a message of this size is not sent at once; take a smaller file";
+    read_at_most(file, name, &Limit { bytes: MAX_BYTES, title: "is larger than 64 MiB", help })
+}
+
+/// Reads a file; `name` is what the plan calls it.
+pub(super) fn read_at_most(
+    file: &std::path::Path,
+    name: &str,
+    limit: &Limit,
+) -> Result<Vec<u8>, Refusal> {
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => (format!("there is no file `{name}`"), RELATIVE),
         io::ErrorKind::PermissionDenied => {
@@ -126,12 +143,9 @@ pub(super) fn read(file: &std::path::Path, name: &str) -> Result<Vec<u8>, Refusa
     }
     let mut bytes = Vec::new();
     let opened = fs_err::File::open(file).map_err(failed)?;
-    opened.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err((
-            format!("`{name}` is larger than 64 MiB"),
-            "a message of this size is not sent at once; take a smaller file",
-        ));
+    opened.take(limit.bytes + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > limit.bytes {
+        return Err((format!("`{name}` {}", limit.title), limit.help));
     }
     Ok(bytes)
 }

@@ -86,7 +86,7 @@ impl Compiler<'_> {
             plan::Step::PingPong(own) => sampler!(ping_pong, own, Some),
             plan::Step::Close(own) => sampler!(close, own, Some),
             plan::Step::Pause(own) => {
-                out.extend(self.pause(own, &path.key("pause")).map(Step::Pause))
+                out.extend(self.pause(own, &path.key("pause")).map(Step::Pause));
             }
             plan::Step::Pace(own) => out.extend(self.pace(own, &path.key("pace")).map(Step::Pace)),
             plan::Step::Rendezvous(own) => {

@@ -27,7 +27,7 @@ pub(super) struct Variables {
     /// Everything that was read, in order: see [`Self::reads_since`].
     reads: Vec<VariableId>,
     /// All that is read anywhere in the plan.
-    ever_read: HashSet<VariableId>,
+    pub(super) ever_read: HashSet<VariableId>,
     /// Names that `for_each` reads with numbers.
     numbered: Vec<VariableId>,
     /// The names of the parameters of the included file at hand.
@@ -163,6 +163,13 @@ impl Variables {
             (*base, ids.collect())
         };
         self.numbered.iter().map(of).collect()
+    }
+
+    /// A variable that always has a value before a step is reached.
+    pub(super) fn define(&mut self, name: &str) -> VariableId {
+        let variable = self.id(name);
+        self.defined.insert(variable);
+        variable
     }
 
     /// A variable that a call stores to.

@@ -13,6 +13,7 @@ mod check;
 mod condition;
 mod connections;
 mod cursor;
+mod data;
 mod engine;
 mod evaluate;
 mod extractor;

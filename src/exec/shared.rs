@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
 use crate::clock;
+use crate::exec::data::Taken;
 use crate::exec::phases::Phases;
 use crate::exec::rendezvous::Meeting;
 use crate::exec::stop::Stop;
@@ -21,6 +22,7 @@ pub(crate) struct Shared {
     active: AtomicU32,
     active_of_group: Vec<AtomicU32>,
     counters: Vec<AtomicU64>,
+    pub(crate) taken: Taken,
     /// By the index of their `rendezvous`.
     pub(crate) meetings: Vec<Meeting>,
 }
@@ -31,8 +33,9 @@ impl Shared {
         let active_of_group = program.groups.iter().map(|_| AtomicU32::new(0)).collect();
         let counters = (0..program.counters).map(|_| AtomicU64::new(0)).collect();
         let active = AtomicU32::new(0);
+        let taken = Taken::of(&program);
         let meetings = (0..program.rendezvous).map(|_| Meeting::default()).collect();
-        Self { program, stop, started, phases, active, active_of_group, counters, meetings }
+        Self { program, stop, started, phases, active, active_of_group, counters, taken, meetings }
     }
 
     pub(crate) fn thread_started(&self, group: usize) {

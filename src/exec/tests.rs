@@ -148,6 +148,7 @@ fn run(
         delay: Duration::ZERO,
         loops,
         duration: None,
+        data_sets: Vec::new(),
         steps,
     };
     let program = Program {
@@ -155,6 +156,7 @@ fn run(
         variable_names: Vec::new(),
         variables: Vec::new(),
         families: Families::new(),
+        data_sets: Vec::new(),
         last_frame_final: None,
         numbered: std::collections::HashMap::new(),
         secret_variables: Vec::new(),

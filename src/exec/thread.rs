@@ -122,6 +122,9 @@ impl<'p> Thread<'p> {
                 *count -= 1;
             }
             self.scope.iteration += 1;
+            if !self.take_data() {
+                return self.end_early(EndCause::DataUsedUp);
+            }
             let began = self.tally;
             if self.iteration().await == Flow::End {
                 return;

@@ -10,7 +10,6 @@ const LATER_KEYS: &[&str] = &[
     "basic_auth",
     "compression",
     "cookies",
-    "data_sets",
     "failed_pause",
     "graceful_stop",
     "max_threads",
@@ -187,7 +186,7 @@ mod tests {
             ("nme", "a similar key exists: `name`"),
             ("groups", "a similar key exists: `thread_groups`"),
             ("threads", "`threads` belongs in a thread group, an entry of `thread_groups`"),
-            ("data_set", "a similar key, `data_sets`, is not in this version"),
+            ("time_limt", "a similar key, `time_limit`, is not in this version"),
             ("colour", "the keys here are `name`, `thread_groups`"),
         ] {
             assert_eq!(unknown_key(key, "the plan", &known).help.as_deref(), Some(expected));

@@ -6,6 +6,7 @@
 
 mod assertion;
 mod controller;
+mod data_set;
 mod document;
 mod error;
 mod extractor;
@@ -35,6 +36,7 @@ pub use controller::{
     Block, Chance, ForEach, If, Include, Interleave, Loop, Once, Random, RunFor, Transaction,
     Values, While,
 };
+pub use data_set::DataSet;
 pub use error::At;
 pub use extractor::{
     BetweenExtractor, CommonExtractor, Extractor, HeaderExtractor, JsonExtractor, RegexExtractor,

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::plan::assertion::Check;
+use crate::plan::data_set::DataSet;
 use crate::plan::extractor::Extractor;
 use crate::plan::sampler::Defaults;
 use crate::plan::scoped::{Scoped, scopes};
@@ -20,6 +21,9 @@ pub struct Plan {
     /// Variables, evaluated for each thread when it starts, in order.
     #[serde(default)]
     pub variables: Entries<Setting<Text>>,
+    /// CSV files of which each iteration gets a line.
+    #[serde(default)]
+    pub data_sets: List<DataSet>,
     /// Variables whose values are `***` in every output.
     #[serde(default)]
     pub secrets: List<Setting<Text>>,

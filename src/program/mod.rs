@@ -8,6 +8,7 @@ mod assertion;
 mod base64;
 mod condition;
 mod controller;
+mod data_set;
 mod extractor;
 mod heartbeat;
 mod hex;
@@ -36,6 +37,7 @@ pub use condition::{Comparison, Condition, Operand, Test, compare};
 pub use controller::{
     Chance, Controller, ForEach, If, Interleave, Loop, Once, RunFor, Transaction, Values, While,
 };
+pub use data_set::{DataSet, Row, Share};
 pub use extractor::{Extractor, ExtractorKind, Families, Member, Piece, Which};
 pub use heartbeat::{Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend};
 pub use hex::hex_bytes;
@@ -70,6 +72,8 @@ pub struct Program {
     pub variable_names: Vec<String>,
     /// Evaluated for each thread when it starts, in order.
     pub variables: Vec<(VariableId, Template)>,
+    /// What each iteration takes a line of, in the order of the plan.
+    pub data_sets: Vec<DataSet>,
     /// What extractors can set beside their own variable.
     pub families: Families,
     /// Of the names that `for_each` reads with numbers, the variables that the plan has, `x_1` first.
@@ -131,6 +135,9 @@ pub struct Group {
     pub loops: Times,
     /// Time from the end of `delay` after which no new step starts.
     pub duration: Option<Duration>,
+    /// The data sets of which each iteration takes a line: those whose variables it reads, by their
+    /// place in the program.
+    pub data_sets: Vec<usize>,
     /// What each iteration does.
     pub steps: Vec<Step>,
 }

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::program::{
-    Expect, LateReplies, MessageType, PingKind, Template, TimeUnit, Times, Unmatched,
+    Expect, LateReplies, MessageType, PingKind, Share, Template, TimeUnit, Times, Unmatched,
 };
 
 /// A value of a step: fixed, or text with `${…}` that is evaluated at each execution.
@@ -219,6 +219,12 @@ impl FromText for TimeUnit {
                 ("rfc3339", Self::Rfc3339),
             ],
         )
+    }
+}
+
+impl FromText for Share {
+    fn from_text(text: &str) -> Result<Self, BadValue> {
+        word(text, &[("all", Self::All), ("group", Self::Group), ("thread", Self::Thread)])
     }
 }
 

@@ -275,6 +275,7 @@ fn asides(out: &mut String, stats: &Stats) {
             EndCause::AllSkipped(code) => {
                 format!("after three iterations in which all was skipped ({code})")
             }
+            EndCause::DataUsedUp => "when a data set had no more lines".to_owned(),
             EndCause::EmptyLoop => {
                 "in a loop that reached no sampler and waited for nothing".to_owned()
             }

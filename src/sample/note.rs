@@ -37,6 +37,8 @@ pub enum EndCause {
     AllSkipped(Code),
     /// 10,000 passes that reached no sampler and waited for nothing.
     EmptyLoop,
+    /// A data set that does not begin again has no more lines.
+    DataUsedUp,
 }
 
 /// What happened without being a row.

@@ -62,8 +62,10 @@ fn plans_are_explained_as_understood_with_every_default() {
         let env = Env::new();
         env.write("plan.yaml", fs_err::read(root.join(plan)).expect("a plan"));
         env.write("steps.yaml", fs_err::read(root.join(STEPS)).expect("steps"));
-        let message = root.join("tests/fixtures/schema/message.json");
-        env.write("message.json", fs_err::read(message).expect("a payload of the rich plan"));
+        for name in ["message.json", "users.csv"] {
+            let file = root.join("tests/fixtures/schema").join(name);
+            env.write(name, fs_err::read(file).expect("a file of the rich plan"));
+        }
         let checked = env.wsmeter(&["check", "--explain", "plan.yaml"]).finish();
         checked.expect_exit(0);
         let file = root.join(explained);

@@ -9,7 +9,7 @@ mod value;
 
 use std::time::Duration;
 
-use crate::program::{Group, Phase, Program, Step, Template, Times, VariableId};
+use crate::program::{DataSet, Group, Phase, Program, Share, Step, Template, Times, VariableId};
 use rows::{Rows, rows};
 use value::{Shown, duration};
 
@@ -51,6 +51,9 @@ pub(super) fn explain(program: &Program) -> String {
             }
         });
     }
+    for set in &program.data_sets {
+        page.entry("data set", &data_set(set, program));
+    }
     page.line("passes if:");
     page.below(|page| {
         if program.thresholds.is_empty() {
@@ -74,6 +77,20 @@ pub(super) fn explain(program: &Program) -> String {
     page.text.push('\n');
     page.entry("rows expected", &total.to_string());
     page.text
+}
+
+/// `users.csv: 200 lines of user, token; each handed out once in all threads, then again`
+fn data_set(set: &DataSet, program: &Program) -> String {
+    let name = |id: &VariableId| program.variable_names[id.0 as usize].as_str();
+    let names: Vec<&str> = set.variables.iter().map(name).collect();
+    let share = match set.share {
+        Share::All => "in all threads",
+        Share::Group => "in each group",
+        Share::Thread => "in each thread",
+    };
+    let then = if set.recycle { "then again" } else { "then the thread ends" };
+    let (lines, names) = (set.rows.len(), names.join(", "));
+    format!("{}: {lines} lines of {names}; each once {share}, {then}", set.name)
 }
 
 /// A variable and what gives it a value.
