@@ -11,6 +11,7 @@ mod extract;
 mod floods;
 mod frames;
 mod functions;
+mod gallery;
 mod heartbeat;
 mod hostile;
 mod include;

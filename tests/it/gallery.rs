@@ -1,0 +1,45 @@
+//! The example plans: each is read without a warning, and passes against the embedded server.
+
+use std::path::PathBuf;
+
+use crate::support::env::Env;
+
+/// What makes the plans short enough for a test; those that a plan does not ask for mean nothing to it.
+const SHORT: [&str; 6] = ["-J", "duration=2s", "-J", "think=100ms", "-J", "ramp_up=0s"];
+
+/// All example plans, in the order of their names.
+pub(crate) fn plans() -> Vec<PathBuf> {
+    let entries = fs_err::read_dir("plans").expect("the examples are there");
+    let paths = entries.map(|entry| entry.expect("the folder can be read").path());
+    let mut plans: Vec<PathBuf> =
+        paths.filter(|path| path.extension() == Some("yaml".as_ref())).collect();
+    plans.sort();
+    assert!(plans.len() >= 12, "only {} examples", plans.len());
+    plans
+}
+
+#[test]
+fn example_plans_are_read_without_a_warning() {
+    let env = Env::new();
+    for plan in plans() {
+        let plan = plan.canonicalize().expect("it is there");
+        let plan = plan.to_str().expect("it is UTF-8");
+        let checked = env.wsmeter(&["check", "--strict", plan]).finish();
+        assert_eq!(checked.exit_code, Some(0), "{}", checked.stderr);
+    }
+}
+
+#[test]
+fn example_plans_pass_against_the_embedded_server() {
+    for plan in plans() {
+        let env = Env::new();
+        let plan = plan.canonicalize().expect("it is there");
+        let plan = plan.to_str().expect("it is UTF-8");
+        let run = ["run", "--serve", plan, "-o", "results"];
+        let finished = env.wsmeter(&[&run[..], &SHORT].concat()).finish();
+        assert_eq!(finished.exit_code, Some(0), "{plan}: {}", finished.stderr);
+        assert!(finished.rows.len() >= 9, "{plan}: {} rows", finished.rows.len());
+        let last = finished.stderr.lines().last().unwrap_or_default();
+        assert!(last.starts_with("PASSED: "), "{plan}: {last}");
+    }
+}
