@@ -9,18 +9,26 @@ pub fn now() -> Instant {
     Instant::now()
 }
 
+/// Nanoseconds in a millisecond.
+const NS_IN_MS: u64 = 1_000_000;
+
 /// Ties the monotonic clock to the wall clock at one moment.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     started: Instant,
     started_wall: SystemTime,
+    /// The same in nanoseconds since 1970.
+    started_ns: u64,
 }
 
 impl Clock {
     /// Reads both clocks.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
     pub fn start() -> Self {
-        Self { started: Instant::now(), started_wall: SystemTime::now() }
+        let (started, started_wall) = (Instant::now(), SystemTime::now());
+        let since_1970 = started_wall.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let started_ns = u64::try_from(since_1970.as_nanos()).unwrap_or(u64::MAX);
+        Self { started, started_wall, started_ns }
     }
 
     /// The moment at which both clocks were read.
@@ -38,8 +46,12 @@ impl Clock {
 
     /// Wall-clock time of a monotonic moment in milliseconds since 1970, rounded down.
     pub fn epoch_ms(&self, moment: Instant) -> u64 {
-        let since = self.wall(moment).duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+        let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let since_1970 = match moment.checked_duration_since(self.started) {
+            Some(after) => self.started_ns.saturating_add(ns(after)),
+            None => self.started_ns.saturating_sub(ns(self.started.duration_since(moment))),
+        };
+        since_1970 / NS_IN_MS
     }
 }
 

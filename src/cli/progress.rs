@@ -20,12 +20,15 @@ pub(crate) enum Progress {
 }
 
 impl Progress {
-    pub(crate) fn new(console: Console, off: bool) -> Self {
+    pub(crate) fn new(console: Console, off: bool, live: &Live) -> Self {
         let now = clock::now();
         if off {
             Self::None(console)
         } else if console.is_live() {
-            Self::Bar { bar: Bar::new(ProgressDrawTarget::stderr()), drawn: now }
+            {
+                live.show_percentiles();
+                Self::Bar { bar: Bar::new(ProgressDrawTarget::stderr()), drawn: now }
+            }
         } else {
             Self::Lines { console, lines: Lines::default(), started: now }
         }

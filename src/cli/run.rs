@@ -49,7 +49,7 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
         .map_err(CliError::Runtime)?;
     let live = recorder.live();
     let program = Arc::new(program);
-    let mut progress = Progress::new(console, arguments.no_progress);
+    let mut progress = Progress::new(console, arguments.no_progress, &live);
     let cores = host::cores();
     let end = drive(&program, &recorder, cores, TICK, |event| match event {
         Event::Say(text) => progress.say(text),

@@ -1,7 +1,8 @@
 //! The connections of one virtual thread, by name, and the pump that keeps them alive.
 
+use std::cell::Cell;
 use std::rc::Rc;
-use std::task::Context;
+use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
 use tokio::task::spawn_local;
@@ -75,6 +76,20 @@ pub(crate) struct Connections<'p> {
     pub(crate) pause_end: Option<Instant>,
     /// How long the thread has paused in all.
     pub(crate) paused: Duration,
+    turn: Cell<Turn>,
+    is_remembered: bool,
+}
+
+/// What a thread knows of the present for as long as no other task runs: asking again would cost it a
+/// reading of the clock, or a look at sockets that the runtime has learned nothing new of.
+#[derive(Debug, Clone, Copy, Default)]
+struct Turn {
+    /// The clock as it was read last.
+    now: Option<Instant>,
+    /// Whether all connections were pumped, and left nothing that could be read at once.
+    is_pumped: bool,
+    /// Whether the runtime will wake the thread for each connection that is read.
+    is_armed: bool,
 }
 
 impl<'p> Connections<'p> {
@@ -89,6 +104,44 @@ impl<'p> Connections<'p> {
             end,
             pause_end: None,
             paused: Duration::ZERO,
+            turn: Cell::default(),
+            is_remembered: false,
+        }
+    }
+
+    /// The time, at most as old as what the thread has done since other tasks ran or a sampler began:
+    /// good for deadlines, not for what is measured.
+    pub(crate) fn recent(&self) -> Instant {
+        self.turn.get().now.unwrap_or_else(|| self.now())
+    }
+
+    /// The time now, which is the recent time from here on.
+    pub(crate) fn now(&self) -> Instant {
+        let now = clock::now();
+        self.turn.set(Turn { now: Some(now), ..self.turn.get() });
+        now
+    }
+
+    /// Other tasks may run before the next step.
+    pub(crate) fn end_turn(&self) {
+        self.turn.set(Turn::default());
+    }
+
+    /// Whether there is nothing to pump for until other tasks have run.
+    pub(crate) fn is_pumped(&self) -> bool {
+        self.turn.get().is_pumped
+    }
+
+    /// Whether the runtime will wake the thread when something comes.
+    pub(crate) fn is_armed(&self) -> bool {
+        self.turn.get().is_armed
+    }
+
+    /// Sees to it that the end of the run wakes the task.
+    pub(crate) fn remember(&mut self, waker: &Waker) {
+        if !self.is_remembered {
+            self.worker.remember(&self.waker, waker);
+            self.is_remembered = true;
         }
     }
 
@@ -116,8 +169,10 @@ impl<'p> Connections<'p> {
         context: &mut Context<'_>,
         mut target: Option<(SlotId, &mut dyn Observer)>,
     ) {
-        let Self { worker, slots, next_beat, .. } = self;
+        let Self { worker, slots, next_beat, turn, .. } = self;
         *next_beat = None;
+        let mut now = turn.get().now;
+        let (mut is_pumped, mut is_armed) = (true, true);
         let mut buffer = worker.read_buffer.borrow_mut();
         for (index, slot) in slots.iter_mut().enumerate() {
             let Slot { closing, attribution, heartbeat, .. } = slot;
@@ -133,14 +188,17 @@ impl<'p> Connections<'p> {
                 _ if *closing => &mut Discard,
                 _ => &mut KeepAll,
             };
-            if attribution.is_none() && heartbeat.is_none() {
-                connection.poll_pump(context, &mut buffer, observer);
+            let read_at = if attribution.is_none() && heartbeat.is_none() {
+                connection.poll_pump(context, &mut buffer, observer)
             } else {
                 let attribution = attribution.as_deref_mut();
                 let heartbeat = heartbeat.as_deref_mut().filter(|_| !connection.is_closing());
                 let mut first = Background { attribution, heartbeat, worker, observer };
-                connection.poll_pump(context, &mut buffer, &mut first);
-            }
+                connection.poll_pump(context, &mut buffer, &mut first)
+            };
+            now = read_at.or(now);
+            is_pumped &= connection.is_read_empty();
+            is_armed &= !connection.is_unarmed();
             if let Some(heartbeat) = heartbeat {
                 heartbeat.judge(connection, clock::now());
                 *next_beat = heartbeat.next().into_iter().chain(*next_beat).min();
@@ -157,6 +215,7 @@ impl<'p> Connections<'p> {
                 retire(worker, connection, heartbeat.as_deref());
             }
         }
+        turn.set(Turn { now, is_pumped, is_armed });
     }
 
     /// What a sampler finds that writes to the connection.
@@ -188,6 +247,8 @@ impl<'p> Connections<'p> {
         let name = std::mem::take(&mut slot.name);
         let connection = Some(Box::new(connection));
         *slot = Slot { name, url: Some(url), connection, heartbeat, ..Slot::default() };
+        // This one was not pumped yet.
+        self.end_turn();
     }
 
     /// Remembers that an `open` failed; its own row is the one that tells.
@@ -286,6 +347,11 @@ impl Slot<'_> {
 
     pub(crate) fn is_open(&self) -> bool {
         self.connection.is_some() && self.loss.is_none()
+    }
+
+    /// Whether it is open, and the kernel has all that was sent over it.
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.loss.is_none() && self.connection.as_ref().is_some_and(|one| one.is_flushed())
     }
 
     /// Whether it is open and no unanswered request makes later samplers skip it.

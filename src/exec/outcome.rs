@@ -1,5 +1,6 @@
 //! What a sampler found out, before its assertions.
 
+use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -7,9 +8,14 @@ use crate::clock;
 use crate::sample::{Code, DataType};
 use crate::ws::Message;
 
-/// Why a sampler failed.
+/// Why a sampler failed. A box: failures are rare, and the results of all that may fail are moved
+/// about for every sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Failure {
+pub(crate) struct Failure(Box<Reason>);
+
+/// What a [`Failure`] tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Reason {
     pub(crate) code: Code,
     /// The row's `failureMessage`.
     pub(crate) text: String,
@@ -21,18 +27,34 @@ pub(crate) struct Failure {
 
 impl Failure {
     pub(crate) fn new(code: Code, text: impl Into<String>, cause: impl Into<String>) -> Self {
-        Self { code, text: text.into(), cause: cause.into(), is_skip: false }
+        Self(Box::new(Reason { code, text: text.into(), cause: cause.into(), is_skip: false }))
     }
 
     /// A variable that is needed was not extracted, because of a failure with this code.
     pub(crate) fn unmet(cause: Code, name: &str) -> Self {
         let text = format!("variable `{name}` was not extracted");
-        Self { is_skip: true, ..Self::plain(cause, &text) }
+        let mut failure = Self::plain(cause, &text);
+        failure.is_skip = true;
+        failure
     }
 
     /// A failure whose text is always the same.
     pub(crate) fn plain(code: Code, text: &str) -> Self {
         Self::new(code, text, text)
+    }
+}
+
+impl Deref for Failure {
+    type Target = Reason;
+
+    fn deref(&self) -> &Reason {
+        &self.0
+    }
+}
+
+impl DerefMut for Failure {
+    fn deref_mut(&mut self) -> &mut Reason {
+        &mut self.0
     }
 }
 
@@ -56,7 +78,7 @@ pub(crate) struct Outcome {
     pub(crate) bytes: u64,
     pub(crate) sent_bytes: u64,
     /// The head of the answer to an upgrade request, for assertions and extractors.
-    pub(crate) head: Option<Vec<u8>>,
+    pub(crate) head: Option<Box<[u8]>>,
     /// What was received, for assertions.
     pub(crate) message: Option<Message>,
     /// Whether this was the first exchange on its connection.

@@ -12,7 +12,7 @@ use crate::exec::cursor::{Cursor, EmptyPasses, Kind, Next, Pass, Tally};
 use crate::exec::evaluate::Scope;
 use crate::exec::extractor;
 use crate::exec::flow::Flow;
-use crate::exec::outcome::{Execution, Failure, Outcome};
+use crate::exec::outcome::{Execution, Failure, Outcome, Reason};
 use crate::exec::row::{self, Whose};
 use crate::exec::samplers;
 use crate::exec::transaction::{Ended, Transaction};
@@ -362,7 +362,8 @@ impl<'p> Thread<'p> {
         self.transactions.iter_mut().for_each(|transaction| transaction.add(outcome));
         let scope = &self.scope;
         if let Some(failure) = &mut outcome.failure {
-            for text in [&mut failure.text, &mut failure.cause] {
+            let Reason { text, cause, .. } = &mut **failure;
+            for text in [text, cause] {
                 *text = scope.shown(Cow::Owned(std::mem::take(text))).into_owned();
             }
         }
@@ -409,6 +410,7 @@ impl<'p> Thread<'p> {
     async fn take_turns(&mut self) {
         self.steps += 1;
         if self.steps.is_multiple_of(STEPS_PER_TURN) {
+            self.connections.end_turn();
             tokio::task::yield_now().await;
         }
     }

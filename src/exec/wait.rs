@@ -35,7 +35,7 @@ pub(crate) enum AtEnd {
 impl<'p> Connections<'p> {
     /// Whether no new step may start.
     pub(crate) fn is_over(&self) -> bool {
-        self.worker.level() != Level::Run || self.end.is_some_and(|end| clock::now() >= end)
+        self.worker.level() != Level::Run || self.end.is_some_and(|end| self.recent() >= end)
     }
 
     /// Waits until `done` finds what it looks for, or `deadline`.
@@ -122,6 +122,9 @@ impl<'p> Connections<'p> {
 
     /// Pumps once without waiting, so that a sampler meets what has happened meanwhile.
     pub(crate) async fn pump_once(&mut self) {
+        if self.is_pumped() {
+            return;
+        }
         poll_fn(|context| {
             self.poll_pump(context, None);
             Poll::Ready(())
@@ -148,8 +151,8 @@ impl<'p> Connections<'p> {
         deadline: Instant,
         at_end: AtEnd,
     ) -> Poll<Ended> {
-        self.worker.remember(&self.waker, context.waker());
-        let now = clock::now();
+        self.remember(context.waker());
+        let now = self.recent();
         let interrupt = match (self.worker.interrupt_at(), self.end) {
             (Some(moment), Some(end)) => Some(moment.min(end + GRACEFUL_STOP)),
             (Some(moment), None) => Some(moment),
@@ -174,6 +177,11 @@ impl<'p> Connections<'p> {
             wake = wake.min(beat);
         }
         self.timer.arm(context, wake);
+        if !self.is_armed() {
+            // What was read was not what the wait is for: it goes on after another look.
+            context.waker().wake_by_ref();
+        }
+        self.end_turn();
         Poll::Pending
     }
 }

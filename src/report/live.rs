@@ -19,12 +19,14 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Adds a row.
-    pub fn record(&mut self, sample: &Sample<'_>) {
+    /// Adds a row; for percentiles only if they are wanted.
+    pub fn record(&mut self, sample: &Sample<'_>, percentiles: bool) {
         self.count += 1;
         self.failed += u64::from(!sample.success);
-        if sample.code != Code::NoMessage {
-            self.times.record(sample.elapsed);
+        match (sample.code, percentiles) {
+            (Code::NoMessage, _) => {}
+            (_, true) => self.times.record(sample.elapsed),
+            (_, false) => self.times.add_up(sample.elapsed),
         }
     }
 
@@ -59,12 +61,23 @@ pub struct Live {
     /// Open connections.
     pub connections: Gauge,
     write_failed: Arc<AtomicBool>,
+    shows_percentiles: AtomicBool,
 }
 
 impl Live {
     /// `write_failed` becomes true when rows can no longer be written.
     pub(crate) fn new(write_failed: Arc<AtomicBool>) -> Self {
         Self { write_failed, ..Self::default() }
+    }
+
+    /// From now on intervals have percentiles: a second histogram would cost each sample for nothing
+    /// where nobody looks.
+    pub fn show_percentiles(&self) {
+        self.shows_percentiles.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn shows_percentiles(&self) -> bool {
+        self.shows_percentiles.load(Ordering::Relaxed)
     }
 
     /// Adds rows; called by workers now and then.

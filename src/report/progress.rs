@@ -170,8 +170,11 @@ mod tests {
     fn optional_reads_that_found_nothing_count_and_do_not_slow_the_average() {
         let live = Live::default();
         let (mut found, nothing) = (Interval::default(), Code::NoMessage);
-        found.record(&Sample::plain());
-        found.record(&Sample { code: nothing, elapsed: Duration::from_secs(6), ..Sample::plain() });
+        found.record(&Sample::plain(), true);
+        found.record(
+            &Sample { code: nothing, elapsed: Duration::from_secs(6), ..Sample::plain() },
+            true,
+        );
         live.add(&found);
         let last = Lines::default().finish(&live, Duration::from_secs(2));
         assert!(last.contains(" 2 in ") && last.contains("Max:     2 "), "{last}");

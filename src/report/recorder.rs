@@ -91,7 +91,7 @@ impl WorkerSink for WorkerRecorder {
     fn sample(&mut self, sample: &Sample<'_>) {
         self.stats.sample(sample);
         if !sample.transaction {
-            self.recent.record(sample);
+            self.recent.record(sample, self.live.shows_percentiles());
         }
         // It writes to memory, which does not fail.
         self.rows.row(sample).ok();

@@ -18,13 +18,18 @@ pub struct Times {
 impl Times {
     /// Adds one time.
     pub fn record(&mut self, time: Duration) {
+        self.add_up(time);
+        let part = u64::from(time.subsec_nanos().div_ceil(1_000));
+        let microseconds = time.as_secs().saturating_mul(1_000_000).saturating_add(part);
+        self.quantiles.record(microseconds.max(1));
+    }
+
+    /// Adds one time for all figures but the percentiles.
+    pub fn add_up(&mut self, time: Duration) {
         self.count += 1;
         self.sum += time;
         self.min = Some(self.min.map_or(time, |min| min.min(time)));
         self.max = self.max.max(time);
-        let part = u64::from(time.subsec_nanos().div_ceil(1_000));
-        let microseconds = time.as_secs().saturating_mul(1_000_000).saturating_add(part);
-        self.quantiles.record(microseconds.max(1));
     }
 
     /// Adds all times of another.

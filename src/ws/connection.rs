@@ -90,6 +90,9 @@ pub struct Connection {
     traffic: Traffic,
     /// Whether the last pump left nothing in the socket, as far as the runtime knew.
     caught_up: bool,
+    /// Whether the last pump ended with a read that took all there was, so that the runtime was not
+    /// asked to wake anyone.
+    unarmed: bool,
     /// When the last read took all that was in the socket.
     emptied: Option<Instant>,
     /// Why nothing can be written any more. What the peer wrote before is still read: it may be the
@@ -125,6 +128,7 @@ impl Connection {
             peer_close: None,
             traffic: Traffic::default(),
             caught_up: false,
+            unarmed: false,
             emptied: None,
             write_error: None,
             loss: None,
@@ -152,6 +156,16 @@ impl Connection {
     pub fn is_caught_up(&mut self, now: Instant) -> bool {
         let read_just_now = |at: Instant| now.saturating_duration_since(at) < STAYS_EMPTY;
         self.caught_up && (self.emptied.is_some_and(read_just_now) || !self.has_unread())
+    }
+
+    /// Whether the last pump left nothing in the socket, as far as the runtime knew.
+    pub fn is_read_empty(&self) -> bool {
+        self.caught_up
+    }
+
+    /// Whether nobody would be woken if more came: it needs another pump before a wait.
+    pub fn is_unarmed(&self) -> bool {
+        self.unarmed
     }
 
     /// Whether there is something in the socket, if only its end. An error ends the connection here,
@@ -241,19 +255,21 @@ impl Connection {
         length
     }
 
-    /// Writes and reads what can be now, and arranges to be woken for more. `buffer` is shared by
-    /// all connections of a worker.
+    /// Writes and reads what can be now, and arranges to be woken for more; tells when something was
+    /// read last, if it was. `buffer` is shared by all connections of a worker.
     pub fn poll_pump(
         &mut self,
         context: &mut Context<'_>,
         buffer: &mut [u8],
         observer: &mut dyn Observer,
-    ) {
+    ) -> Option<Instant> {
+        let mut read_at = None;
         if self.reacts {
             self.take_reactions(observer);
         }
         self.poll_flush(context);
         self.caught_up = false;
+        self.unarmed = false;
         let mut budget = READ_BUDGET;
         while self.loss.is_none() && (observer.is_waiting() || !self.inbox.holds_back()) {
             if budget == 0 {
@@ -270,14 +286,22 @@ impl Connection {
                 Ok(length) => {
                     budget -= length;
                     let now = clock::now();
+                    read_at = Some(now);
                     self.emptied = (length < room).then_some(now);
                     self.receive(&buffer[..length], now, observer);
+                    // The runtime knows as well that such a read leaves nothing.
+                    if length < room && self.loss.is_none() {
+                        (self.caught_up, self.unarmed) = (true, true);
+                        self.poll_flush(context);
+                        break;
+                    }
                 }
                 Err(error) => self.disconnect(&error.to_string()),
             }
             self.poll_flush(context);
         }
         self.notice_write_error();
+        read_at
     }
 
     /// A connection that cannot be written is lost once all that the peer wrote before is read: also

@@ -111,7 +111,8 @@ impl<'a, 'p> Job<'a, 'p> {
 
     /// An outcome that begins now on the sampler's connection.
     pub(crate) fn outcome(&mut self) -> Outcome {
-        self.outcome_at(clock::now())
+        let now = self.connections.now();
+        self.outcome_at(now)
     }
 
     /// An outcome that has just begun.
@@ -190,7 +191,7 @@ impl<'a, 'p> Job<'a, 'p> {
         write_timeout: Duration,
     ) -> Execution {
         let sent = self.send(&mut outcome, opcode, payload, &mut ReadOn, write_timeout).await;
-        outcome.end = clock::now();
+        outcome.end = self.connections.now();
         let end = outcome.end;
         Execution::Row(match sent {
             Ok(()) => outcome,
@@ -204,7 +205,7 @@ impl<'a, 'p> Job<'a, 'p> {
     /// on what comes may be an answer. Fails where the older frame does not go in time, or the
     /// connection is lost; then nothing is to be sent.
     pub(crate) async fn catch_up(&mut self, at_most: Duration) -> Result<Instant, Box<Outcome>> {
-        let now = clock::now();
+        let now = self.connections.now();
         let Some(connection) = &mut self.slot().connection else { return Ok(now) };
         if connection.is_flushed() && connection.is_caught_up(now) {
             return Ok(now);
@@ -215,10 +216,11 @@ impl<'a, 'p> Job<'a, 'p> {
             self.read_up(deadline).await;
             flushed = self.flush(&mut ReadOn, deadline).await;
         }
-        flushed.map(|()| clock::now()).map_err(|failure| {
+        let end = self.connections.now();
+        flushed.map(|()| end).map_err(|failure| {
             let outcome = Outcome { url: self.slot().url.clone(), ..Outcome::begun(now) };
             self.slot().waits_no_more();
-            Box::new(outcome.failed(failure, clock::now()))
+            Box::new(outcome.failed(failure, end))
         })
     }
 
@@ -246,15 +248,17 @@ impl<'a, 'p> Job<'a, 'p> {
         observer: &mut O,
         write_timeout: Duration,
     ) -> Result<(), Failure> {
-        let deadline = clock::now() + write_timeout;
-        self.flush(observer, deadline).await?;
+        let deadline = self.connections.recent() + write_timeout;
+        if !self.slot().is_flushed() {
+            self.flush(observer, deadline).await?;
+        }
         let worker = &self.connections.worker;
         let mut scratch = std::mem::take(&mut *worker.write_buffer.borrow_mut());
         if let Some(connection) = &mut self.slot().connection {
             outcome.sent_bytes += connection.send(opcode, payload, &mut scratch) as u64;
         }
         self.connections.worker.write_buffer.replace(scratch);
-        self.flush(observer, deadline).await
+        if self.slot().is_flushed() { Ok(()) } else { self.flush(observer, deadline).await }
     }
 
     async fn flush<O: Observer>(

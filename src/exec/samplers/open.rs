@@ -70,7 +70,7 @@ pub(crate) async fn open<'p>(
             outcome.connect = connected.done - outcome.start;
             outcome.bytes = connected.bytes;
             outcome.sent_bytes = connected.sent_bytes;
-            outcome.head = Some(connected.head);
+            outcome.head = Some(connected.head.into());
             job.connections.opened(job.id, connected.connection, shown, heartbeat);
             return Ok(Ok(outcome));
         }

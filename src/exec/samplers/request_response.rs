@@ -58,7 +58,7 @@ pub(crate) async fn run<'p>(
         remember(job, reply.matcher, sent_at, late_replies);
         return Ok(Execution::Row(outcome.failed(failure, clock::now())));
     }
-    let deadline = clock::now() + read_timeout;
+    let deadline = job.connections.recent() + read_timeout;
     let ended = job
         .connections
         .wait(job.id, &mut reply, deadline, AtEnd::Finish, |slot, reply| {
