@@ -233,35 +233,39 @@ impl<'p> Thread<'p> {
     /// `ready`: why it cannot begin, if so.
     async fn sampler(&mut self, sampler: &'p Sampler, ready: Result<(), Failure>) -> Flow {
         self.tally.reached += 1;
-        let (label, execution) = match ready.and_then(|()| self.scope.text(&sampler.name)) {
-            Err(failure) => {
-                let Self { scope, connections, .. } = self;
-                samplers::not_begun(scope, connections, sampler, failure.clone()).await;
-                let execution = if failure.is_skip {
-                    Execution::Skipped(failure.code)
-                } else {
-                    Execution::Row(Outcome::unstarted(failure))
-                };
-                (sampler.name.source.as_str().into(), execution)
-            }
-            Ok(label) => {
-                let label = self.scope.shown(label);
-                let kind = sampler.kind.name();
-                self.trace(|_| Trace::Step { kind, label: label.to_string() });
-                let execution =
-                    samplers::run(&mut self.scope, &mut self.connections, sampler, &label).await;
-                (label, execution)
-            }
+        let label = match ready.and_then(|()| self.scope.text(&sampler.name)) {
+            Ok(label) => self.scope.shown(label),
+            Err(failure) => return Box::pin(self.not_begun(sampler, failure)).await,
         };
+        self.trace(|_| Trace::Step { kind: sampler.kind.name(), label: label.to_string() });
+        let Self { scope, connections, .. } = self;
+        let execution = samplers::run(scope, connections, sampler, &label).await;
+        self.conclude(sampler, &label, execution)
+    }
+
+    /// A sampler that cannot begin, and what that makes of its connection.
+    async fn not_begun(&mut self, sampler: &'p Sampler, failure: Failure) -> Flow {
+        let Self { scope, connections, .. } = self;
+        samplers::not_begun(scope, connections, sampler, failure.clone()).await;
+        let execution = if failure.is_skip {
+            Execution::Skipped(failure.code)
+        } else {
+            Execution::Row(Outcome::unstarted(failure))
+        };
+        self.conclude(sampler, &sampler.name.source, execution)
+    }
+
+    /// What becomes of an execution: a row, or what tells that there is none.
+    fn conclude(&mut self, sampler: &Sampler, label: &str, execution: Execution) -> Flow {
         match execution {
             Execution::Skipped(cause) => {
                 extractor::lose(&mut self.scope, &sampler.extractors, cause);
-                self.skip(&label, cause);
+                self.skip(label, cause);
                 Flow::Go
             }
             Execution::Cut => {
                 self.show_traces();
-                self.worker.note(&Note::Cut { label: &label });
+                self.worker.note(&Note::Cut { label });
                 Flow::Go
             }
             Execution::Kept => {
@@ -273,9 +277,9 @@ impl<'p> Thread<'p> {
                 let opening = sampler.kind.opening().is_some() && outcome.head.is_none();
                 self.tell_last_frame(&sampler.kind, &outcome);
                 self.judge(sampler, &mut outcome);
-                self.emit(&label, &mut outcome, opening);
+                self.emit(label, &mut outcome, opening);
                 if outcome.failure.is_some() {
-                    self.on_error(sampler.on_error, &label)
+                    self.on_error(sampler.on_error, label)
                 } else {
                     Flow::Go
                 }

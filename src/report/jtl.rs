@@ -102,6 +102,7 @@ struct Line(Vec<u8>);
 
 impl Line {
     /// Most numbers of a row are short, and written faster by hand.
+    #[inline]
     fn number(&mut self, number: u64) {
         #[expect(clippy::cast_possible_truncation, reason = "a remainder of 10 is a digit")]
         let digit = |power: u64| b'0' + (number / power % 10) as u8;
@@ -109,8 +110,13 @@ impl Line {
             0..10 => self.0.extend_from_slice(&[digit(1), b',']),
             10..100 => self.0.extend_from_slice(&[digit(10), digit(1), b',']),
             100..1_000 => self.0.extend_from_slice(&[digit(100), digit(10), digit(1), b',']),
-            _ => self.plain(itoa::Buffer::new().format(number)),
+            _ => self.long_number(number),
         }
+    }
+
+    #[inline(never)]
+    fn long_number(&mut self, number: u64) {
+        self.plain(itoa::Buffer::new().format(number));
     }
 
     /// A field without anything to quote.

@@ -65,6 +65,14 @@ impl Decoder {
     /// Takes the next frame from `input`, which it moves on. `None` means that all input was used
     /// up. `now` is when `input` was read from the socket.
     pub fn next(&mut self, input: &mut &[u8], now: Instant) -> Result<Option<Frame>, Violation> {
+        if matches!(self.state, State::Between) {
+            if input.is_empty() {
+                return Ok(None);
+            }
+            if let Some(frame) = self.whole(input, now)? {
+                return Ok(Some(frame));
+            }
+        }
         loop {
             match std::mem::replace(&mut self.state, State::Between) {
                 State::Between => {
@@ -88,6 +96,18 @@ impl Decoder {
                 }
             }
         }
+    }
+
+    /// The frame at the front of `input`, if all of it is there: the usual case, in which nothing has
+    /// to be kept between two reads.
+    fn whole(&self, input: &mut &[u8], now: Instant) -> Result<Option<Frame>, Violation> {
+        let Some(head) = Head::parse(input, self.role)? else { return Ok(None) };
+        self.check_size(&head)?;
+        let payload = &input[head.head_length..];
+        let Ok(length) = usize::try_from(head.payload_length) else { return Ok(None) };
+        let Some((payload, rest)) = payload.split_at_checked(length) else { return Ok(None) };
+        *input = rest;
+        Ok(Some(finish(&head, payload.to_vec(), now)))
     }
 
     /// Starts a frame at the front of `input`, which is not empty.
@@ -125,11 +145,16 @@ impl Decoder {
         Ok(false)
     }
 
-    /// Checks the limit before any memory is reserved.
-    fn enter_payload(&mut self, head: Head, first_byte: Instant) -> Result<(), Violation> {
+    fn check_size(&self, head: &Head) -> Result<(), Violation> {
         if !head.opcode.is_control() && head.payload_length > self.max_payload {
             return Err(Violation::TooLarge { limit: self.max_payload });
         }
+        Ok(())
+    }
+
+    /// Checks the limit before any memory is reserved.
+    fn enter_payload(&mut self, head: Head, first_byte: Instant) -> Result<(), Violation> {
+        self.check_size(&head)?;
         let reserve = usize::try_from(head.payload_length).map_or(0, |all| all.min(FIRST_RESERVE));
         self.state = State::InPayload { head, payload: Vec::with_capacity(reserve), first_byte };
         Ok(())

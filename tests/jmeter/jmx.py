@@ -15,11 +15,17 @@ def element(kind: str, name: str = "", properties: dict | None = None, below: st
     return f'<{kind} guiclass="x" testclass="{kind}" testname={quoteattr(name)} enabled="true">{texts}</{kind}><hashTree>{below}</hashTree>'
 
 
-def group(kind: str, name: str, loops: int, steps: str) -> str:
-    """A thread group of one thread."""
+def crowd(name: str, threads: int, seconds: int, steps: str) -> str:
+    """A thread group of many threads that loop for so long."""
+    more = f'<boolProp name="ThreadGroup.scheduler">true</boolProp><stringProp name="ThreadGroup.duration">{seconds}</stringProp>'
+    return group("ThreadGroup", name, -1, steps, threads, more)
+
+
+def group(kind: str, name: str, loops: int, steps: str, threads: int = 1, more: str = "") -> str:
+    """A thread group, of one thread if nothing is said."""
     return (
-        f'<{kind} guiclass="x" testclass="{kind}" testname={quoteattr(name)} enabled="true"><stringProp name="ThreadGroup.num_threads">1</stringProp>'
-        f'<stringProp name="ThreadGroup.ramp_time">0</stringProp><elementProp name="ThreadGroup.main_controller" elementType="LoopController">'
+        f'<{kind} guiclass="x" testclass="{kind}" testname={quoteattr(name)} enabled="true"><stringProp name="ThreadGroup.num_threads">{threads}</stringProp>'
+        f'<stringProp name="ThreadGroup.ramp_time">0</stringProp>{more}<elementProp name="ThreadGroup.main_controller" elementType="LoopController">'
         f'<boolProp name="LoopController.continue_forever">false</boolProp><stringProp name="LoopController.loops">{loops}</stringProp></elementProp></{kind}><hashTree>{steps}</hashTree>'
     )
 

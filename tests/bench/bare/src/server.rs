@@ -20,6 +20,8 @@ struct Peer {
     /// What the socket did not take.
     output: Vec<u8>,
     pushes: u64,
+    /// Whether the close handshake is done: the server ends TCP first (RFC 6455 7.1.1).
+    closed: bool,
 }
 
 struct Server {
@@ -88,8 +90,14 @@ impl Server {
             }
             let both = Interest::READABLE | Interest::WRITABLE;
             self.poll.registry().register(&mut stream, Token(at), both)?;
-            let peer =
-                Peer { stream, upgraded: false, input: Vec::new(), output: Vec::new(), pushes: 0 };
+            let peer = Peer {
+                stream,
+                upgraded: false,
+                input: Vec::new(),
+                output: Vec::new(),
+                pushes: 0,
+                closed: false,
+            };
             if at == self.peers.len() {
                 self.peers.push(None);
             }
@@ -119,7 +127,7 @@ impl Server {
                         input.drain(..used);
                         peer.input = input;
                     }
-                    goes_on = peer.write(&self.reply);
+                    goes_on = peer.write(&self.reply) && !peer.closed;
                     self.reply.clear();
                     // A short read has emptied the socket.
                     if read < self.buffer.len() {
@@ -170,7 +178,7 @@ impl Peer {
     }
 
     /// Appends the answers to all whole frames, and says how many bytes those were.
-    fn echo(&self, bytes: &[u8], reply: &mut Vec<u8>) -> usize {
+    fn echo(&mut self, bytes: &[u8], reply: &mut Vec<u8>) -> usize {
         let mut used = 0;
         while let Some(frame) = frame::first(&bytes[used..]) {
             let payload = &bytes[used + frame.payload..used + frame.end];
@@ -178,6 +186,10 @@ impl Peer {
             let opcode = match frame.opcode {
                 0x9 => 0xa,
                 0xa => continue,
+                0x8 => {
+                    self.closed = true;
+                    0x8
+                }
                 other => other,
             };
             reply.extend(frame::header(0x80 | opcode, payload.len(), 0));
