@@ -369,7 +369,11 @@ fn find_or_make(slots: &mut Vec<Slot<'_>>, name: &str) -> SlotId {
     let free = slots.iter().position(Slot::is_empty).unwrap_or(slots.len());
     match slots.get_mut(free) {
         Some(old) => *old = slot,
-        None => slots.push(slot),
+        None => {
+            // Most threads have one, and there are many threads.
+            slots.reserve_exact(1);
+            slots.push(slot);
+        }
     }
     SlotId(free)
 }

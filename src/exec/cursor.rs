@@ -138,6 +138,8 @@ pub(crate) enum Next<'p> {
 impl<'p> Cursor<'p> {
     /// Enters steps.
     pub(crate) fn enter(&mut self, kind: Kind<'p>, steps: &'p [Step], tally: Tally) {
+        // Few plans go deeper than this, and there are many threads.
+        self.levels.reserve_exact(if self.levels.is_empty() { 2 } else { 1 });
         self.levels.push(Level { kind, steps, next: 0, began: tally });
     }
 

@@ -35,7 +35,7 @@ pub(crate) struct Thread<'p> {
     pub(crate) connections: Connections<'p>,
     pub(crate) worker: Rc<Worker>,
     group: &'p Group,
-    pub(crate) name: String,
+    pub(crate) name: Rc<str>,
     pub(crate) cursor: Cursor<'p>,
     /// Those that the thread is in, the innermost last.
     pub(crate) transactions: Vec<Transaction>,
@@ -49,8 +49,8 @@ pub(crate) struct Thread<'p> {
 pub(crate) async fn run(worker: Rc<Worker>, group: usize, index: u32, end: Option<Instant>) {
     let program = Arc::clone(&worker.shared.program);
     let Group { name, number, .. } = &program.groups[group];
-    let name = format!("{name} {number}-{}", index + 1);
-    let _presence = Presence::enter(Rc::clone(&worker), group, &name);
+    let name: Rc<str> = format!("{name} {number}-{}", index + 1).into();
+    let _presence = Presence::enter(Rc::clone(&worker), group, Rc::clone(&name));
     let mut thread = Thread {
         scope: Scope::new(Arc::clone(&worker.shared), group, index + 1),
         connections: Connections::new(Rc::clone(&worker), end),
@@ -64,7 +64,7 @@ pub(crate) async fn run(worker: Rc<Worker>, group: usize, index: u32, end: Optio
         last_skip: Code::NoConnection,
         steps: 0,
     };
-    thread.trace(|thread| Trace::Thread { name: thread.name.clone() });
+    thread.trace(|thread| Trace::Thread { name: thread.name.to_string() });
     if thread.set_variables() {
         thread.iterate().await;
     }
@@ -76,14 +76,14 @@ pub(crate) async fn run(worker: Rc<Worker>, group: usize, index: u32, end: Optio
 struct Presence {
     worker: Rc<Worker>,
     group: usize,
-    name: String,
+    name: Rc<str>,
 }
 
 impl Presence {
-    fn enter(worker: Rc<Worker>, group: usize, name: &str) -> Self {
+    fn enter(worker: Rc<Worker>, group: usize, name: Rc<str>) -> Self {
         worker.shared.thread_started(group);
         worker.note(&Note::ThreadStarted);
-        Self { worker, group, name: name.to_owned() }
+        Self { worker, group, name }
     }
 }
 
@@ -372,7 +372,7 @@ impl<'p> Thread<'p> {
             }
         }
         let outcome = &*outcome;
-        let (thread, group) = (self.name.as_str(), scope.group);
+        let (thread, group) = (&*self.name, scope.group);
         // Without secrets since it was made.
         let url = outcome.url.as_deref().unwrap_or_default();
         let variables = &if scope.shared.program.sample_variables.is_empty() {

@@ -35,6 +35,7 @@ pub(crate) struct Worker {
     sink: RefCell<Box<dyn WorkerSink>>,
     /// What happens, if the sink wants to see it.
     pub(crate) tracer: Option<Rc<Tracer>>,
+    last_text: RefCell<Rc<str>>,
     level: Cell<Level>,
     phase: Cell<Phase>,
     /// The tasks to wake when the run is told to end, by thread.
@@ -71,6 +72,16 @@ impl Worker {
         for (at, trace) in tracer.take(scope) {
             sink.trace(at, &trace);
         }
+    }
+
+    /// The text in memory that all threads share which ask for it one after another, as they do for
+    /// the address that they open.
+    pub(crate) fn shared_text(&self, text: &str) -> Rc<str> {
+        let mut last = self.last_text.borrow_mut();
+        if **last != *text {
+            *last = text.into();
+        }
+        Rc::clone(&last)
     }
 
     /// A place for one task's waker.
@@ -152,6 +163,7 @@ pub(crate) fn run(
         write_buffer: RefCell::default(),
         tracer: sink.wants_traces().then(Rc::default),
         sink: RefCell::new(sink),
+        last_text: RefCell::new("".into()),
         level: Cell::new(Level::Run),
         phase: Cell::new(Phase::Setup),
         wakers: RefCell::default(),

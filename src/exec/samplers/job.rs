@@ -210,6 +210,15 @@ impl<'a, 'p> Job<'a, 'p> {
         if connection.is_flushed() && connection.is_caught_up(now) {
             return Ok(now);
         }
+        // Rare, and its state would be part of every thread's.
+        Box::pin(self.catch_up_slowly(now, at_most)).await
+    }
+
+    async fn catch_up_slowly(
+        &mut self,
+        now: Instant,
+        at_most: Duration,
+    ) -> Result<Instant, Box<Outcome>> {
         let deadline = now + at_most;
         let mut flushed = self.flush(&mut ReadOn, deadline).await;
         if flushed.is_ok() {
@@ -250,7 +259,7 @@ impl<'a, 'p> Job<'a, 'p> {
     ) -> Result<(), Failure> {
         let deadline = self.connections.recent() + write_timeout;
         if !self.slot().is_flushed() {
-            self.flush(observer, deadline).await?;
+            Box::pin(self.flush(observer, deadline)).await?;
         }
         let worker = &self.connections.worker;
         let mut scratch = std::mem::take(&mut *worker.write_buffer.borrow_mut());
@@ -258,7 +267,11 @@ impl<'a, 'p> Job<'a, 'p> {
             outcome.sent_bytes += connection.send(opcode, payload, &mut scratch) as u64;
         }
         self.connections.worker.write_buffer.replace(scratch);
-        if self.slot().is_flushed() { Ok(()) } else { self.flush(observer, deadline).await }
+        if self.slot().is_flushed() {
+            Ok(())
+        } else {
+            Box::pin(self.flush(observer, deadline)).await
+        }
     }
 
     async fn flush<O: Observer>(

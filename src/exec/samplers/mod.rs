@@ -85,9 +85,9 @@ async fn run_kind(job: &mut Job<'_, '_>) -> Result<Execution, Failure> {
         SamplerKind::RequestResponse(request) => request_response::run(job, request).await,
         SamplerKind::SingleWrite(write) => single_write::run(job, write).await,
         SamplerKind::SingleRead(read) => single_read::run(job, read).await,
-        // Rarer than the others, and its state larger.
+        // Rarer than the others, and their state larger.
         SamplerKind::Read(read) => Box::pin(read::run(job, read)).await,
-        SamplerKind::PingPong(ping) => ping_pong::run(job, ping).await,
+        SamplerKind::PingPong(ping) => Box::pin(ping_pong::run(job, ping)).await,
         SamplerKind::Close(close) => Box::pin(close::run(job, close)).await,
     }
 }

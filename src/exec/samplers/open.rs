@@ -44,13 +44,14 @@ pub(crate) async fn open<'p>(
     }
     let attempt = evaluate(job, spec)?;
     let heartbeat = Heartbeat::evaluate(job.scope, &spec.heartbeat, clock::now())?;
-    let shown: Rc<str> = if job.scope.shared.program.show_secrets {
-        attempt.url.uri.to_string().into()
+    let shown = if job.scope.shared.program.show_secrets {
+        attempt.url.uri.to_string()
     } else {
         // Now: variables may have other values when a later row shows it. And by value first: a
         // secret may hold what separates the parameters of a query.
-        net::shown(&job.scope.shown(attempt.url.uri.to_string().into())).into()
+        net::shown(&job.scope.shown(attempt.url.uri.to_string().into()))
     };
+    let shown = job.connections.worker.shared_text(&shown);
     // An open connection of this name is closed first, before timing starts.
     close_one(job.connections, job.id).await;
     let mut outcome = Box::new(Outcome::begun(clock::now()));
