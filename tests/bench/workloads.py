@@ -51,10 +51,24 @@ def sizes(seconds: int) -> list[Workload]:
 ALL = {"a": closed_loop, "b": pushes, "c": single, "d": opens, "e": sizes}
 
 
-def median(results: dict, name: str, what: str) -> float | None:
-    own = results.get(name)
-    values = [getattr(one, what) for one in own] if isinstance(own, list) else []
-    return statistics.median(values) if values and None not in values else None
+def pairs(results: dict, name: str, other: str, what: str) -> list[tuple[float, float]]:
+    """Of each turn, the figures of both: the machine changes from turn to turn, but little within one."""
+    both = [results.get(one) for one in (name, other)]
+    if not all(isinstance(own, list) for own in both):
+        return []
+    return [(getattr(a, what), getattr(b, what)) for a, b in zip(*both) if getattr(a, what) and getattr(b, what)]
+
+
+def ratio(results: dict, name: str, other: str, what: str = "rate") -> float | None:
+    """The median over all turns; `None` where one of them has no figures."""
+    ratios = [a / b for a, b in pairs(results, name, other, what)]
+    return statistics.median(ratios) if ratios else None
+
+
+def difference(results: dict, name: str, other: str, what: str) -> float | None:
+    """The same of differences."""
+    differences = [a - b for a, b in pairs(results, name, other, what)]
+    return statistics.median(differences) if differences else None
 
 
 def verdict(text: str, is_met: bool) -> str:
@@ -62,13 +76,13 @@ def verdict(text: str, is_met: bool) -> str:
 
 
 def rate_goals(results: dict) -> list[str]:
-    ours, lines = median(results, "wsmeter", "rate"), []
-    if ours and (bare := median(results, "bare", "rate")):
-        lines.append(verdict(f"at least 0.75 of the bare loop's rate, {ours / bare:.2f}", ours / bare >= 0.75))
-    if ours and (k6 := median(results, "k6", "rate")):
-        lines.append(verdict(f"at least 7 times k6's rate, {ours / k6:.1f}", ours / k6 >= 7))
-    if framed := median(results, "framed", "cpu_us"):
-        more = median(results, "wsmeter", "cpu_us") - framed
+    lines = []
+    if bare := ratio(results, "wsmeter", "bare"):
+        lines.append(verdict(f"at least 0.75 of the bare loop's rate, {bare:.2f}", bare >= 0.75))
+    if k6 := ratio(results, "wsmeter", "k6"):
+        lines.append(verdict(f"at least 7 times k6's rate, {k6:.1f}", k6 >= 7))
+    more = difference(results, "wsmeter", "framed", "cpu_us")
+    if more is not None:
         lines.append(verdict(f"at most 0.7 µs of CPU beyond the frame-level client, {more:.2f}", more <= 0.7))
     return lines
 
@@ -86,11 +100,11 @@ def memory_goal(connections: int) -> Callable:
 
 def time_goals(results: dict) -> list[str]:
     lines = []
-    p50, true = median(results, "wsmeter", "p50_us"), median(results, "bare", "p50_us")
-    if p50 and true:
-        lines.append(verdict(f"p50 within 10 µs of the bare loop's, {p50 - true:+.1f}", abs(p50 - true) <= 10))
-    p99, true = median(results, "wsmeter", "p99_us"), median(results, "bare", "p99_us")
-    if p99 and true:
-        bound = max(0.2 * true, 50)
-        lines.append(verdict(f"p99 within {bound:.0f} µs of the bare loop's, {p99 - true:+.1f}", abs(p99 - true) <= bound))
+    off = difference(results, "wsmeter", "bare", "p50_us")
+    if off is not None:
+        lines.append(verdict(f"p50 within 10 µs of the bare loop's, {off:+.1f}", abs(off) <= 10))
+    off, true = difference(results, "wsmeter", "bare", "p99_us"), [b for _, b in pairs(results, "wsmeter", "bare", "p99_us")]
+    if off is not None:
+        bound = max(0.2 * statistics.median(true), 50)
+        lines.append(verdict(f"p99 within {bound:.0f} µs of the bare loop's, {off:+.1f}", abs(off) <= bound))
     return lines
