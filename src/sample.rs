@@ -74,6 +74,9 @@ pub struct Sample<'a> {
     pub variables: &'a [Option<Cow<'a, str>>],
     /// Whether this was the first exchange on its connection.
     pub first_exchange: bool,
+    /// How much later than a schedule intended it began: zero where nothing delayed it, `None` where
+    /// it was to begin just when the one before was done.
+    pub delayed: Option<Duration>,
     /// Whether this sums up the samples of a `transaction`: a row, and no sampler execution.
     pub transaction: bool,
 }
@@ -125,6 +128,7 @@ impl Sample<'static> {
             url: "ws://127.0.0.1:9000/echo",
             variables: &[],
             first_exchange: false,
+            delayed: None,
             transaction: false,
         }
     }

@@ -1,8 +1,11 @@
 //! The command line as typed.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+
+use crate::program::FromText;
 
 /// A load tester for WebSocket servers: YAML plans in, JMeter-compatible results and a verdict out.
 #[derive(Debug, Parser)]
@@ -58,6 +61,11 @@ pub(crate) struct RunArguments {
     /// Write samples.jtl and summary.json into this folder, made if missing.
     #[arg(short = 'o', long = "output", value_name = "DIR", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
+
+    /// End the run after this time as one that broke off, exit code 3; in place of the plan's
+    /// `time_limit`.
+    #[arg(long, value_name = "TIME", value_parser = time, help_heading = "Load")]
+    pub(crate) time_limit: Option<Duration>,
 
     /// Write the JTL to this file.
     #[arg(short = 'l', long = "jtl", value_name = "FILE", help_heading = "Output")]
@@ -153,6 +161,17 @@ pub(crate) struct ServeArguments {
     /// The port on 127.0.0.1; 0 takes a free one.
     #[arg(long, value_name = "PORT", default_value_t = 9000)]
     pub(crate) port: u16,
+}
+
+/// A duration as plans have them, and not zero.
+fn time(text: &str) -> Result<Duration, String> {
+    match Duration::from_text(text) {
+        Ok(time) if time.is_zero() => Err("a run needs some time; write `10m`".to_owned()),
+        Ok(time) => Ok(time),
+        Err(bad) => {
+            Err(bad.help.map_or_else(|| bad.what.clone(), |help| format!("{}; {help}", bad.what)))
+        }
+    }
 }
 
 fn property(text: &str) -> Result<(String, String), String> {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use crate::cli::error::CliError;
 use crate::cli::signals::Signals;
@@ -15,10 +15,6 @@ use crate::plan::{self, Loaded};
 use crate::program::Program;
 use crate::sample::{RunEnd, Sink};
 use crate::target::Server;
-
-/// What the first signal is answered with: samplers at work may take a while.
-const FIRST_SIGNAL: &str =
-    "ending: samplers at work may finish, for 30 s at most; a second signal ends the run at once";
 
 /// A plan that can be run.
 pub(crate) struct Prepared {
@@ -66,7 +62,7 @@ pub(crate) enum Event<'a> {
     /// It is time to look at the run.
     Tick(&'a Stop),
     /// Something to say.
-    Say(&'static str),
+    Say(&'a str),
 }
 
 /// Starts the engine on so many workers and stays with it to its end; tells `on_event` every `tick`
@@ -90,15 +86,25 @@ pub(crate) fn drive(
         let mut ticks = interval(tick);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut signalled = false;
+        let mut limit = program.time_limit.map(|limit| Box::pin(sleep(limit)));
         loop {
             tokio::select! {
                 () = running.finished() => break,
+                () = async { limit.as_mut().expect("there is one").await }, if limit.is_some() => {
+                    limit = None;
+                    let limit = program.time_limit.unwrap_or_default();
+                    stop.graceful(RunEnd::BrokeOff(format!("the time limit of {limit:?} was reached")));
+                }
                 () = signals.next() => {
                     if std::mem::replace(&mut signalled, true) {
                         stop.now(RunEnd::Interrupted);
                     } else {
                         stop.graceful(RunEnd::Interrupted);
-                        on_event(Event::Say(FIRST_SIGNAL));
+                        // Samplers at work may take a while.
+                        let most = program.graceful_stop;
+                        on_event(Event::Say(&format!(
+                            "ending: samplers at work may finish, for {most:?} at most; a second signal ends the run at once"
+                        )));
                     }
                 }
                 _ = ticks.tick() => on_event(Event::Tick(&stop)),

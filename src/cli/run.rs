@@ -19,7 +19,7 @@ use crate::compile::Properties;
 use crate::console::Console;
 use crate::net;
 use crate::plan::Loaded;
-use crate::program::{Phase, Program, VariableId};
+use crate::program::{Phase, Program, Schedule, VariableId};
 use crate::report::json::{self, About, Contents, Group};
 use crate::report::{Finished, Outputs, Recorder, Wanted};
 use crate::report::{summary, thresholds};
@@ -45,6 +45,7 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
     let outputs = Outputs::open(wanted, clock.wall(clock.started()).into())?;
     let Outputs { jtl, jtl_path, summary_path } = outputs;
     program.show_secrets = arguments.show_secrets;
+    program.time_limit = arguments.time_limit.or(program.time_limit);
     let recorder = Recorder::start(jtl, &jtl_path, clock, &sample_variables(&program))
         .map_err(CliError::Runtime)?;
     let live = recorder.live();
@@ -180,7 +181,10 @@ fn groups(program: &Program) -> Vec<Group> {
                 Phase::Main => "main",
                 Phase::Teardown => "teardown",
             },
-            model: "closed",
+            model: match group.schedule {
+                Schedule::Ramp(_) | Schedule::Stages(_) => "closed",
+                Schedule::Arrivals(_) => "open",
+            },
             threads: group.threads,
         })
         .collect()

@@ -10,7 +10,7 @@ use crate::cli::error::CliError;
 use crate::clock;
 use crate::console::Console;
 use crate::diag::nearest;
-use crate::program::{Phase, Program, Times};
+use crate::program::{Phase, Program, Schedule, Times};
 use crate::report::summary::verdict_line;
 use crate::report::{Finished, Trial};
 
@@ -55,7 +55,8 @@ fn reduce(program: &mut Program, groups: &[String]) -> Result<(), CliError> {
     for group in &mut program.groups {
         group.threads = 1;
         group.loops = Times::Count(1);
-        (group.delay, group.ramp_up) = (Duration::ZERO, Duration::ZERO);
+        group.delay = Duration::ZERO;
+        group.schedule = Schedule::Ramp(Duration::ZERO);
     }
     program.in_turn = true;
     Ok(())

@@ -5,30 +5,14 @@ use std::time::Duration;
 use crate::compile::compiler::Compiler;
 use crate::compile::connections::Connections;
 use crate::compile::reply::settle_readers;
+use crate::compile::schedule::Load;
 use crate::compile::scope::Scope;
 use crate::compile::secrets::add_constants;
-use crate::compile::warning::Warning;
-use crate::plan::{At, Loaded, Path, Problem, Setting, Text, ThreadGroup};
-use crate::program::{
-    BadValue, DataSet, FromText, Group, LAST_FRAME_FINAL, Phase, Program, Times, VariableId,
-};
+use crate::plan::{At, Loaded, Path, Plan, Problem, Setting, Text, ThreadGroup};
+use crate::program::{DataSet, Group, LAST_FRAME_FINAL, Phase, Program, VariableId};
 
-const MAX_THREADS: u32 = 1_000_000;
-
-/// `threads`: from 1 to 1,000,000.
-struct Threads(u32);
-
-impl FromText for Threads {
-    fn from_text(text: &str) -> Result<Self, BadValue> {
-        match text.parse() {
-            Ok(0) => Err(BadValue::new("a group without threads does nothing")
-                .with_help("write 1 or more, or remove the group")),
-            Ok(threads) if threads <= MAX_THREADS => Ok(Self(threads)),
-            _ => Err(BadValue::new(format!("`{text}` is not a number of threads"))
-                .with_help("write a whole number from 1 to 1000000")),
-        }
-    }
-}
+/// How long samplers at work may go on after the end, where the plan does not say.
+const GRACEFUL_STOP: Duration = Duration::from_secs(30);
 
 /// The name of a group that has none, as in JMeter.
 fn default_name(phase: Phase) -> &'static str {
@@ -97,8 +81,11 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
     let mut secrets = std::mem::take(&mut compiler.secrets);
     add_constants(&mut secrets, &variables, &secret_variables);
     add_constants(&mut secrets, &compiler.set_values, &secret_variables);
+    let (graceful_stop, time_limit) = compiler.ends(plan);
     Program {
         name,
+        graceful_stop,
+        time_limit,
         families,
         data_sets,
         numbered,
@@ -124,6 +111,18 @@ fn used(sets: &[DataSet], is_read: impl Fn(&VariableId) -> bool) -> Vec<usize> {
 }
 
 impl Compiler<'_> {
+    /// `graceful_stop` and `time_limit`.
+    fn ends(&mut self, plan: &Plan) -> (Duration, Option<Duration>) {
+        let top = Path::root();
+        let graceful_stop = self.group_time(plan.graceful_stop.as_ref(), &top, "graceful_stop");
+        let time_limit = self.group_time(plan.time_limit.as_ref(), &top, "time_limit");
+        if time_limit.is_some_and(|limit| limit.is_zero()) {
+            let problem = Problem::error(&top.key("time_limit"), "`time_limit` is zero");
+            self.note(problem.help("leave it out for a run without one"));
+        }
+        (graceful_stop.unwrap_or(GRACEFUL_STOP), time_limit)
+    }
+
     fn no_group(&mut self, list: &Path, none_written: bool) {
         let (title, help) = if none_written {
             let help = "add `thread_groups:` with at least one entry and its `steps`";
@@ -144,46 +143,21 @@ impl Compiler<'_> {
         (phase, number): (Phase, usize),
     ) -> Group {
         let name = group.name.as_ref().and_then(|name| self.plain_name(name, &path.key("name")));
-        let threads = group
-            .threads
-            .as_ref()
-            .and_then(|threads| self.fixed::<_, Threads>(threads, &path.key("threads")));
-        let mut time = |setting: &Option<Setting<_>>, key: &'static str| -> Option<Duration> {
-            setting.as_ref().and_then(|setting| self.fixed(setting, &path.key(key)))
-        };
-        let ramp_up = time(&group.ramp_up, "ramp_up").unwrap_or_default();
-        let delay = time(&group.delay, "delay").unwrap_or_default();
-        let duration = time(&group.duration, "duration");
-        if duration.is_some_and(|duration| duration.is_zero()) {
-            let problem = Problem::error(&path.key("duration"), "`duration` is zero");
-            self.note(problem.help("leave it out for a group that only `loops` ends"));
-        }
-        let default_loops = if group.duration.is_some() { Times::Forever } else { Times::Count(1) };
-        let loops = group
-            .loops
-            .as_ref()
-            .and_then(|loops| self.fixed(loops, &path.key("loops")))
-            .unwrap_or(default_loops);
-        self.group_threads = threads.as_ref().map(|threads| threads.0);
-        if group.threads.is_none() {
-            self.group_threads = Some(1);
-        }
+        let delay = self.group_time(group.delay.as_ref(), path, "delay").unwrap_or_default();
+        let Load { threads, schedule, loops, duration } = self.load(group, path);
+        self.group_threads = threads;
         let scope = self.inner_scope(scope, path, group.scoped());
         let mut connections = Connections::default();
         let mut steps = self.steps(&group.steps, path, &scope, &mut connections);
         settle_readers(&mut steps);
         self.connections(&connections);
-        let threads = threads.map_or(1, |threads| threads.0);
-        if let Some(warning) = Warning::all_at_once(threads, ramp_up) {
-            self.note(warning.at(&path.key("threads"), At::Value));
-        }
         self.endless(path, loops, duration, &steps);
         Group {
             name: name.unwrap_or_else(|| default_name(phase).to_owned()),
             phase,
             number,
-            threads,
-            ramp_up,
+            threads: threads.unwrap_or(1),
+            schedule,
             delay,
             loops,
             duration,

@@ -36,6 +36,7 @@ mod reach;
 mod read;
 mod reply;
 mod sampler;
+mod schedule;
 mod scope;
 mod secrets;
 mod send_file;

@@ -7,8 +7,8 @@ use crate::compile::{Compiled, Properties, compile};
 use crate::plan::parse;
 use crate::program::{
     Check, Controller, CounterId, CounterScope, Function, JsonPart, JsonTest, OnError, Part,
-    Pattern, Pause, Payload, Sampler, SamplerKind, Setting, Step, Template, Times, VariableId,
-    WhenFull,
+    Pattern, Pause, Payload, Sampler, SamplerKind, Schedule, Setting, Step, Template, Times,
+    VariableId, WhenFull,
 };
 
 fn compiled_with(source: &str, properties: &[(&str, &str)]) -> Compiled {
@@ -205,7 +205,8 @@ fn a_property_can_be_any_field() {
     let source = "thread_groups:\n  - threads: ${__P(n, 1)}\n    ramp_up: ${__P(r, 1s)}\n    steps:\n      - open: { url: 'ws://h', read_timeout: '${__P(t, 2)}s' }\n";
     let compiled = compiled_with(source, &[("n", "20")]);
     let group = &compiled.program.groups[0];
-    assert_eq!((group.threads, group.ramp_up), (20, Duration::from_secs(1)));
+    let ramp = Schedule::Ramp(Duration::from_secs(1));
+    assert_eq!((group.threads, &group.schedule), (20, &ramp));
     let timeout = Setting::Fixed(Duration::from_secs(2));
     assert_eq!(samplers(&compiled)[0].read_timeout, timeout);
 }

@@ -367,13 +367,12 @@ fn find_or_make(slots: &mut Vec<Slot<'_>>, name: &str) -> SlotId {
     }
     let slot = Slot { name: name.to_owned(), ..Slot::default() };
     let free = slots.iter().position(Slot::is_empty).unwrap_or(slots.len());
-    match slots.get_mut(free) {
-        Some(old) => *old = slot,
-        None => {
-            // Most threads have one, and there are many threads.
-            slots.reserve_exact(1);
-            slots.push(slot);
-        }
+    if let Some(old) = slots.get_mut(free) {
+        *old = slot;
+    } else {
+        // Most threads have one, and there are many threads.
+        slots.reserve_exact(1);
+        slots.push(slot);
     }
     SlotId(free)
 }

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use crate::exec::shared::Shared;
 use crate::exec::stop::Stop;
 use crate::exec::worker::{self, Share};
-use crate::program::Program;
+use crate::program::{Program, Schedule};
 use crate::sample::{RunEnd, Sink};
 
 /// The workers could not be started; nothing was sent.
@@ -63,12 +63,15 @@ fn deal(program: &Program, workers: usize) -> Vec<Vec<Share>> {
     let step = u32::try_from(workers).unwrap_or(u32::MAX);
     let mut shares: Vec<Vec<Share>> = (0..workers).map(|_| Vec::new()).collect();
     let mut dealt = 0;
-    for (group, threads) in program.groups.iter().map(|group| group.threads).enumerate() {
+    for (group, own) in program.groups.iter().enumerate() {
+        // Arrivals are dealt, however many of them may be there at once.
+        let arrives = matches!(own.schedule, Schedule::Arrivals(_));
+        let threads = if arrives { u32::MAX } else { own.threads };
         for first in 0..step.min(threads) {
             let worker = (dealt + first as usize) % workers;
             shares[worker].push(Share { group, first, step });
         }
-        dealt += threads as usize;
+        dealt += own.threads as usize;
     }
     shares
 }

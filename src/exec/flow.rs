@@ -231,6 +231,7 @@ impl<'p> Thread<'p> {
             url: "",
             variables: &self.scope.sample_variables(),
             opening: false,
+            delayed: None,
         };
         row::emit_transaction(&self.worker, &whose, transaction, how, self.connections.paused);
     }

@@ -6,6 +6,7 @@
 //! A virtual thread interprets the steps of its group. Whenever it waits, for whatever reason, all
 //! its connections are pumped: bytes read, pings and closes answered, arrivals stamped.
 
+mod alarm;
 mod assertion;
 mod attribution;
 mod background;
@@ -30,6 +31,7 @@ mod phases;
 mod rendezvous;
 mod row;
 mod samplers;
+mod schedule;
 mod shared;
 mod stop;
 #[cfg(test)]

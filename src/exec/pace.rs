@@ -17,12 +17,14 @@ impl Thread<'_> {
         };
         let started = self.scope.shared.started;
         let now = clock::now() - started;
-        let due = match pace.share {
+        let Turn { due, intended } = match pace.share {
             PaceShare::Group => take_shared(self.scope.shared.counter(pace.next), now, interval),
             PaceShare::Thread => {
                 take(&mut self.scope.counters[pace.next.0 as usize], now, interval)
             }
         };
+        self.is_scheduled = true;
+        self.intended = Some(started + intended);
         if due > now {
             self.tally.waited += 1;
             self.trace(|_| Trace::Pause {
@@ -35,16 +37,26 @@ impl Thread<'_> {
     }
 }
 
+/// When the step may be passed, and when it was to be: earlier for who is late.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Turn {
+    due: Duration,
+    intended: Duration,
+}
+
 /// Takes the next time, which is `now` at the earliest, and puts the one after it in its place. Who is
 /// late does not make up for it: as with JMeter's timers a slow server is not hit the harder for it.
-fn take(next: &mut u64, now: Duration, interval: Duration) -> Duration {
-    let due = now.max(Duration::from_nanos(*next));
+fn take(next: &mut u64, now: Duration, interval: Duration) -> Turn {
+    let planned = Duration::from_nanos(*next);
+    let due = now.max(planned);
+    // The first has no plan: it begins one.
+    let intended = if *next == 0 { due } else { planned };
     *next = nanoseconds(due + interval);
-    due
+    Turn { due, intended }
 }
 
 /// The same for a time that several threads share; each gets one of its own.
-fn take_shared(next: &AtomicU64, now: Duration, interval: Duration) -> Duration {
+fn take_shared(next: &AtomicU64, now: Duration, interval: Duration) -> Turn {
     let after = |mut next| {
         take(&mut next, now, interval);
         Some(next)
@@ -70,9 +82,9 @@ mod tests {
         let (mut next, shared) = (0, AtomicU64::new(0));
         at.iter()
             .map(|now| {
-                let due = take(&mut next, ms(*now), ms(100));
-                assert_eq!(take_shared(&shared, ms(*now), ms(100)), due);
-                due.as_millis()
+                let turn = take(&mut next, ms(*now), ms(100));
+                assert_eq!(take_shared(&shared, ms(*now), ms(100)), turn);
+                turn.due.as_millis()
             })
             .collect()
     }
@@ -90,6 +102,15 @@ mod tests {
     #[test]
     fn who_is_late_goes_on_at_once_and_makes_up_for_nothing() {
         assert_eq!(taken(&[0, 450, 460, 560]), [0, 450, 550, 650]);
+    }
+
+    #[test]
+    fn who_is_late_was_to_begin_earlier() {
+        let (mut next, ms) = (0, Duration::from_millis);
+        for (now, due, intended) in [(5, 5, 5), (35, 105, 105), (700, 700, 205)] {
+            let turn = Turn { due: ms(due), intended: ms(intended) };
+            assert_eq!(take(&mut next, ms(now), ms(100)), turn);
+        }
     }
 
     #[test]

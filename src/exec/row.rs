@@ -19,6 +19,8 @@ pub(crate) struct Whose<'a> {
     pub(crate) variables: &'a [Option<Cow<'a, str>>],
     /// Whether the sampler was opening its connection: its codes are HTTP's.
     pub(crate) opening: bool,
+    /// How much later than intended it began, if a schedule says when.
+    pub(crate) delayed: Option<Duration>,
 }
 
 /// Hands the row to the worker's sink.
@@ -58,6 +60,7 @@ pub(crate) fn emit(worker: &Worker, whose: &Whose<'_>, outcome: &Outcome) {
         url: whose.url,
         variables: whose.variables,
         first_exchange: outcome.first_exchange,
+        delayed: whose.delayed,
         transaction: false,
     });
 }
@@ -109,6 +112,7 @@ pub(crate) fn emit_transaction(
         url: whose.url,
         variables: whose.variables,
         first_exchange: false,
+        delayed: None,
         transaction: true,
     });
 }

@@ -23,6 +23,8 @@ pub(crate) struct Shared {
     active_of_group: Vec<AtomicU32>,
     counters: Vec<AtomicU64>,
     pub(crate) taken: Taken,
+    /// Decides what arrivals at random times have in common on all workers.
+    pub(crate) seed: u64,
     /// By the index of their `rendezvous`.
     pub(crate) meetings: Vec<Meeting>,
 }
@@ -35,7 +37,18 @@ impl Shared {
         let active = AtomicU32::new(0);
         let taken = Taken::of(&program);
         let meetings = (0..program.rendezvous).map(|_| Meeting::default()).collect();
-        Self { program, stop, started, phases, active, active_of_group, counters, taken, meetings }
+        Self {
+            program,
+            stop,
+            started,
+            phases,
+            active,
+            active_of_group,
+            counters,
+            taken,
+            seed: rand::random(),
+            meetings,
+        }
     }
 
     pub(crate) fn thread_started(&self, group: usize) {

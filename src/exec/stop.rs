@@ -1,7 +1,7 @@
 //! Ending a run early: first gracefully, then at once.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tokio::sync::watch;
 
@@ -9,16 +9,13 @@ use crate::clock;
 use crate::program::Phase;
 use crate::sample::RunEnd;
 
-/// How long samplers may go on after the end of a duration or a graceful stop.
-pub(crate) const GRACEFUL_STOP: Duration = Duration::from_secs(30);
-
 /// How far a run has been told to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Level {
     /// Not at all.
     Run,
-    /// No new step starts, pauses and pure waits end; samplers at work may go on for
-    /// [`GRACEFUL_STOP`] from this moment.
+    /// No new step starts, pauses and pure waits end; samplers at work may go on for the plan's
+    /// `graceful_stop` from this moment.
     Graceful(Instant),
     /// Samplers at work are interrupted.
     Now,

@@ -1,6 +1,7 @@
 //! The engine against real sockets, without plan files and reports.
 
 mod controllers;
+mod schedule;
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -144,19 +145,30 @@ fn run(
         phase: Phase::Main,
         number: 1,
         threads,
-        ramp_up: Duration::ZERO,
+        schedule: Schedule::Ramp(Duration::ZERO),
         delay: Duration::ZERO,
         loops,
         duration: None,
         data_sets: Vec::new(),
         steps,
     };
-    let program = Program {
+    let sink = Collected::default();
+    let running = exec::start(&Arc::new(program(group, counters)), &sink, 2).unwrap();
+    let end = running.join();
+    let (rows, notes) = sink.0.lock().unwrap().clone();
+    (rows, notes, end)
+}
+
+/// A run of one group.
+fn program(group: Group, counters: usize) -> Program {
+    Program {
         name: "test".to_owned(),
         variable_names: Vec::new(),
         variables: Vec::new(),
         families: Families::new(),
         data_sets: Vec::new(),
+        graceful_stop: Duration::from_secs(30),
+        time_limit: None,
         last_frame_final: None,
         numbered: std::collections::HashMap::new(),
         secret_variables: Vec::new(),
@@ -168,12 +180,7 @@ fn run(
         counters,
         groups: vec![group],
         thresholds: Vec::new(),
-    };
-    let sink = Collected::default();
-    let running = exec::start(&Arc::new(program), &sink, 2).unwrap();
-    let end = running.join();
-    let (rows, notes) = sink.0.lock().unwrap().clone();
-    (rows, notes, end)
+    }
 }
 
 #[test]

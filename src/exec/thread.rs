@@ -17,7 +17,7 @@ use crate::exec::row::{self, Whose};
 use crate::exec::samplers;
 use crate::exec::transaction::{Ended, Transaction};
 use crate::exec::worker::Worker;
-use crate::program::{Group, OnError, Sampler, SamplerKind, Step, Times};
+use crate::program::{Group, OnError, Sampler, SamplerKind, Schedule, Step, Times};
 use crate::sample::{Code, EndCause, Note, RunEnd, Trace};
 
 /// Wait after a pass in which every sampler failed and nothing paused.
@@ -43,17 +43,43 @@ pub(crate) struct Thread<'p> {
     empty_passes: EmptyPasses,
     last_skip: Code,
     steps: u32,
+    /// When it is asked to leave.
+    leave: Option<Instant>,
+    /// Whether its samplers begin by a schedule, and not just when the one before is done.
+    pub(crate) is_scheduled: bool,
+    /// When the next sampler was to begin, if a schedule says so.
+    pub(crate) intended: Option<Instant>,
+}
+
+/// When a thread starts and ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry {
+    /// When it was to start.
+    pub(crate) due: Instant,
+    /// When it is asked to leave, at the end of its iteration.
+    pub(crate) leave: Option<Instant>,
+    /// When no new step starts.
+    pub(crate) end: Option<Instant>,
+}
+
+impl Entry {
+    /// When no new step starts, also because the thread takes too long to leave.
+    fn end(&self, graceful_stop: Duration) -> Option<Instant> {
+        let late = self.leave.map(|leave| leave + graceful_stop);
+        self.end.into_iter().chain(late).min()
+    }
 }
 
 /// Runs thread `index` (from 0) of a group to its end.
-pub(crate) async fn run(worker: Rc<Worker>, group: usize, index: u32, end: Option<Instant>) {
+pub(crate) async fn run(worker: Rc<Worker>, group: usize, index: u32, entry: Entry) {
     let program = Arc::clone(&worker.shared.program);
     let Group { name, number, .. } = &program.groups[group];
     let name: Rc<str> = format!("{name} {number}-{}", index + 1).into();
-    let _presence = Presence::enter(Rc::clone(&worker), group, Rc::clone(&name));
+    let _presence = Presence::enter(Rc::clone(&worker), group, Rc::clone(&name), entry.due);
+    let arrives = matches!(program.groups[group].schedule, Schedule::Arrivals(_));
     let mut thread = Thread {
         scope: Scope::new(Arc::clone(&worker.shared), group, index + 1),
-        connections: Connections::new(Rc::clone(&worker), end),
+        connections: Connections::new(Rc::clone(&worker), entry.end(program.graceful_stop)),
         worker,
         group: &program.groups[group],
         name,
@@ -63,6 +89,9 @@ pub(crate) async fn run(worker: Rc<Worker>, group: usize, index: u32, end: Optio
         empty_passes: EmptyPasses::default(),
         last_skip: Code::NoConnection,
         steps: 0,
+        leave: entry.leave,
+        is_scheduled: arrives,
+        intended: arrives.then_some(entry.due),
     };
     thread.trace(|thread| Trace::Thread { name: thread.name.to_string() });
     if thread.set_variables() {
@@ -80,9 +109,9 @@ struct Presence {
 }
 
 impl Presence {
-    fn enter(worker: Rc<Worker>, group: usize, name: Rc<str>) -> Self {
+    fn enter(worker: Rc<Worker>, group: usize, name: Rc<str>, due: Instant) -> Self {
         worker.shared.thread_started(group);
-        worker.note(&Note::ThreadStarted);
+        worker.note(&Note::ThreadStarted { late: clock::now().saturating_duration_since(due) });
         Self { worker, group, name }
     }
 }
@@ -117,7 +146,7 @@ impl<'p> Thread<'p> {
     async fn iterate(&mut self) {
         let mut skipped_iterations = 0;
         let mut left = self.group.loops;
-        while left != Times::Count(0) && !self.connections.is_over() {
+        while left != Times::Count(0) && !self.connections.is_over() && !self.is_to_leave() {
             if let Times::Count(count) = &mut left {
                 *count -= 1;
             }
@@ -138,6 +167,10 @@ impl<'p> Thread<'p> {
                 return;
             }
         }
+    }
+
+    fn is_to_leave(&self) -> bool {
+        self.leave.is_some_and(|leave| clock::now() >= leave)
     }
 
     async fn iteration(&mut self) -> Flow {
@@ -380,7 +413,11 @@ impl<'p> Thread<'p> {
         } else {
             scope.sample_variables()
         };
-        row::emit(&self.worker, &Whose { label, thread, group, url, variables, opening }, outcome);
+        let intended = self.intended.take().unwrap_or(outcome.start);
+        let delayed = outcome.start.saturating_duration_since(intended);
+        let delayed = self.is_scheduled.then_some(delayed);
+        let whose = Whose { label, thread, group, url, variables, opening, delayed };
+        row::emit(&self.worker, &whose, outcome);
     }
 
     fn skip(&mut self, label: &str, cause: Code) {

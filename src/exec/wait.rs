@@ -3,12 +3,15 @@
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::clock;
 use crate::exec::connections::{Connections, Slot, SlotId};
-use crate::exec::stop::{GRACEFUL_STOP, Level};
+use crate::exec::stop::Level;
 use crate::ws::Observer;
+
+/// Beyond what any sampler waits for.
+const A_LONG_TIME: Duration = Duration::from_hours(24);
 
 /// How a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,7 +117,8 @@ impl<'p> Connections<'p> {
             if let Poll::Ready(value) = future.as_mut().poll(context) {
                 return Poll::Ready(Some(value));
             }
-            let far = clock::now() + GRACEFUL_STOP;
+            // The future has a deadline of its own.
+            let far = self.recent() + A_LONG_TIME;
             self.poll_end(context, far, AtEnd::Finish).map(|_| None)
         })
         .await
@@ -153,10 +157,11 @@ impl<'p> Connections<'p> {
     ) -> Poll<Ended> {
         self.remember(context.waker());
         let now = self.recent();
+        let graceful_stop = self.worker.shared.program.graceful_stop;
         let interrupt = match (self.worker.interrupt_at(), self.end) {
-            (Some(moment), Some(end)) => Some(moment.min(end + GRACEFUL_STOP)),
+            (Some(moment), Some(end)) => Some(moment.min(end + graceful_stop)),
             (Some(moment), None) => Some(moment),
-            (None, end) => end.map(|end| end + GRACEFUL_STOP),
+            (None, end) => end.map(|end| end + graceful_stop),
         };
         if at_end == AtEnd::Cut
             && (self.worker.level() != Level::Run || self.end.is_some_and(|end| now >= end))

@@ -7,14 +7,15 @@ use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
-use tokio::task::{LocalSet, spawn_local, unconstrained};
-use tokio::time::{Instant as RuntimeInstant, MissedTickBehavior, interval, sleep_until};
+use tokio::task::LocalSet;
+use tokio::time::{MissedTickBehavior, interval};
 
 use crate::clock;
+use crate::exec::alarm::Alarm;
 use crate::exec::evaluate::Scope;
+use crate::exec::schedule::start_threads;
 use crate::exec::shared::Shared;
-use crate::exec::stop::{GRACEFUL_STOP, Level};
-use crate::exec::thread;
+use crate::exec::stop::Level;
 use crate::exec::trace::Tracer;
 use crate::program::Phase;
 use crate::sample::{Note, Sample, WorkerSink};
@@ -40,6 +41,8 @@ pub(crate) struct Worker {
     phase: Cell<Phase>,
     /// The tasks to wake when the run is told to end, by thread.
     wakers: RefCell<Vec<Option<Waker>>>,
+    /// The places of threads that are gone: there may be a fresh thread for each arrival.
+    free_wakers: RefCell<Vec<usize>>,
 }
 
 impl Worker {
@@ -52,7 +55,7 @@ impl Worker {
     pub(crate) fn interrupt_at(&self) -> Option<Instant> {
         match self.level() {
             Level::Run => None,
-            Level::Graceful(since) => Some(since + GRACEFUL_STOP),
+            Level::Graceful(since) => Some(since + self.shared.program.graceful_stop),
             Level::Now => Some(self.shared.started),
         }
     }
@@ -86,6 +89,9 @@ impl Worker {
 
     /// A place for one task's waker.
     pub(crate) fn register(&self) -> WakerSlot {
+        if let Some(free) = self.free_wakers.borrow_mut().pop() {
+            return WakerSlot(free);
+        }
         let mut wakers = self.wakers.borrow_mut();
         wakers.push(None);
         WakerSlot(wakers.len() - 1)
@@ -101,6 +107,7 @@ impl Worker {
 
     pub(crate) fn forget(&self, slot: &WakerSlot) {
         self.wakers.borrow_mut()[slot.0] = None;
+        self.free_wakers.borrow_mut().push(slot.0);
     }
 
     async fn follow(&self, mut level: watch::Receiver<Level>) {
@@ -125,13 +132,17 @@ impl Worker {
     }
 
     /// Waits until `moment`; false if the run was told to end before.
-    async fn wait_until(&self, moment: Instant, level: &mut watch::Receiver<Level>) -> bool {
+    pub(crate) async fn wait_until(&self, moment: Instant, alarm: &Alarm) -> bool {
+        if moment <= clock::now() {
+            return true;
+        }
+        let mut level = self.shared.stop.subscribe();
         let is_end = |level: &Level| level.in_phase(self.phase.get()) != Level::Run;
         let ended = async { level.wait_for(is_end).await.is_ok() };
         tokio::select! {
             biased;
             _ = ended => false,
-            () = sleep_until(RuntimeInstant::from_std(moment)) => true,
+            () = alarm.wait_until(moment) => true,
         }
     }
 }
@@ -167,6 +178,7 @@ pub(crate) fn run(
         level: Cell::new(Level::Run),
         phase: Cell::new(Phase::Setup),
         wakers: RefCell::default(),
+        free_wakers: RefCell::default(),
     });
     runtime.block_on(async {
         tokio::select! {
@@ -195,31 +207,5 @@ async fn go_through(worker: &Rc<Worker>, mut shares: Vec<Share>) {
         }
         (&mut tasks).await;
         walk.end().await;
-    }
-}
-
-/// Starts each thread of a share when it is due: thread i of n at `delay + i * ramp_up / n`.
-async fn start_threads(worker: Rc<Worker>, share: Share, began: Instant) {
-    let mut level = worker.shared.stop.subscribe();
-    let program = Arc::clone(&worker.shared.program);
-    let group = &program.groups[share.group];
-    let start = began + group.delay;
-    let end = group.duration.map(|duration| start + duration);
-    let mut index = share.first;
-    while index < group.threads {
-        let due = start + group.ramp_up.mul_f64(f64::from(index) / f64::from(group.threads));
-        if end.is_some_and(|end| due >= end) {
-            return;
-        }
-        if due > clock::now() && !worker.wait_until(due, &mut level).await {
-            return;
-        }
-        if worker.level() != Level::Run {
-            return;
-        }
-        // A thread takes turns by itself, and must not take a socket for empty because the runtime
-        // wants it to.
-        spawn_local(unconstrained(thread::run(Rc::clone(&worker), share.group, index, end)));
-        index += share.step;
     }
 }

@@ -5,20 +5,14 @@ use crate::plan::error::ShapeError;
 
 /// Keys of plans, groups, steps, samplers and matchers that are specified but not built yet.
 const LATER_KEYS: &[&str] = &[
-    "arrivals",
     "at_end",
     "basic_auth",
     "compression",
     "cookies",
     "failed_pause",
-    "graceful_stop",
-    "max_threads",
     "origin",
     "proxy",
-    "spacing",
-    "stages",
     "subprotocols",
-    "time_limit",
     "tls",
 ];
 
@@ -60,7 +54,18 @@ const OTHER_NAMES: &[(&str, &str)] = &[
 /// Where keys belong that are often written at the top of a plan or of a group.
 const HOMES: &[(&[&str], &str)] = &[
     (
-        &["threads", "ramp_up", "delay", "loops", "duration", "steps"],
+        &[
+            "threads",
+            "ramp_up",
+            "stages",
+            "arrivals",
+            "spacing",
+            "max_threads",
+            "delay",
+            "loops",
+            "duration",
+            "steps",
+        ],
         "belongs in a thread group, an entry of `thread_groups`",
     ),
     (
@@ -85,7 +90,16 @@ const HOMES: &[(&[&str], &str)] = &[
     (&["times"], "belongs in `loop`"),
     (&["correlate"], "belongs in `request_response`; give a reader a `reply` to look for"),
     (
-        &["thread_groups", "setup", "teardown", "variables", "secrets", "sample_variables"],
+        &[
+            "thread_groups",
+            "setup",
+            "teardown",
+            "variables",
+            "secrets",
+            "sample_variables",
+            "time_limit",
+            "graceful_stop",
+        ],
         "belongs at the top of the plan",
     ),
 ];
@@ -186,7 +200,7 @@ mod tests {
             ("nme", "a similar key exists: `name`"),
             ("groups", "a similar key exists: `thread_groups`"),
             ("threads", "`threads` belongs in a thread group, an entry of `thread_groups`"),
-            ("time_limt", "a similar key, `time_limit`, is not in this version"),
+            ("subprotocls", "a similar key, `subprotocols`, is not in this version"),
             ("colour", "the keys here are `name`, `thread_groups`"),
         ] {
             assert_eq!(unknown_key(key, "the plan", &known).help.as_deref(), Some(expected));

@@ -23,6 +23,7 @@ mod placing;
 mod problem;
 mod reader;
 mod sampler;
+mod schedule;
 mod schema;
 mod scoped;
 mod setting;
@@ -53,6 +54,7 @@ pub use sampler::{
     Backoff, Close, Common, Connect, Correlate, Defaults, Inbox, Open, PingPong, PushDelay, Read,
     RequestResponse, SendFile, SingleRead, SingleWrite,
 };
+pub use schedule::{Arrivals, Stage};
 pub use schema::{schema, steps_schema};
 pub use scoped::Scoped;
 pub use setting::{

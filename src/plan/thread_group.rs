@@ -7,8 +7,11 @@ use crate::plan::assertion::Check;
 use crate::plan::data_set::DataSet;
 use crate::plan::extractor::Extractor;
 use crate::plan::sampler::Defaults;
+use crate::plan::schedule::{Arrivals, Stage};
 use crate::plan::scoped::{Scoped, scopes};
-use crate::plan::setting::{Count, Entries, List, Passes, Setting, Text, TextOr, Time, given};
+use crate::plan::setting::{
+    Count, Entries, List, Passes, Setting, Text, TextOr, Time, Word, given,
+};
 use crate::plan::timer::Pause;
 
 /// A whole plan.
@@ -48,6 +51,13 @@ pub struct Plan {
     /// Conditions that the run must meet, by label; `all` is all samplers together.
     #[serde(default)]
     pub thresholds: Entries<List<Setting<Text>>>,
+    /// How long samplers at work may go on when their group's time is over, or the run is told to stop;
+    /// and how long a thread that is asked to leave may take for its iteration.
+    #[serde(default, deserialize_with = "given")]
+    pub graceful_stop: Option<Setting<Time>>,
+    /// When the run is ended at the latest, as one that broke off (exit code 3).
+    #[serde(default, deserialize_with = "given")]
+    pub time_limit: Option<Setting<Time>>,
     /// Thread groups that are done before the others begin.
     #[serde(default)]
     pub setup: List<ThreadGroup>,
@@ -69,6 +79,16 @@ scopes! {
         threads: Setting<Count>,
         /// The time over which the threads start, evenly spread.
         ramp_up: Setting<Time>,
+        /// How many threads there are at which time, in place of `threads`, `ramp_up` and `duration`.
+        stages: List<Stage>,
+        /// How many threads arrive at which time, each to do the steps once, in place of `threads`,
+        /// `ramp_up`, `loops` and `duration`: they come whether or not earlier ones are done.
+        arrivals: List<Arrivals>,
+        /// How arrivals are spaced: `even`, or `poisson`, as independent events are.
+        spacing: Setting<Word>,
+        /// Of arrivals, how many threads there may be at once, from 1 to 1,000,000; those that come
+        /// while there are so many are counted as missed.
+        max_threads: Setting<Count>,
         /// The time before the first thread starts.
         delay: Setting<Time>,
         /// How many iterations each thread does, or `forever`.

@@ -18,6 +18,7 @@ mod pause;
 mod push_delay;
 mod reply;
 mod sampler;
+mod schedule;
 mod secrets;
 mod setting;
 mod template;
@@ -50,6 +51,9 @@ pub use sampler::{
     Backoff, Close, Expect, Fragments, Header, IfOpen, InboxLimits, MAX_RANDOM, OnError, Open,
     Payload, PingKind, PingPong, Pings, Read, RequestResponse, Sampler, SamplerKind, SingleRead,
     SingleWrite, WhenFull,
+};
+pub use schedule::{
+    ArrivalTimes, Arrivals, PerSecond, Schedule, Spacing, Stage, Stages, Stay, Stretch,
 };
 pub use secrets::{Secrets, is_secret_header};
 pub use setting::{BadValue, ByteSize, FromText, Setting};
@@ -92,6 +96,10 @@ pub struct Program {
     pub counters: usize,
     /// How many `rendezvous` there are.
     pub rendezvous: usize,
+    /// How long samplers at work may go on after the end of their group's time or a graceful stop.
+    pub graceful_stop: Duration,
+    /// When the run is ended as unfinished.
+    pub time_limit: Option<Duration>,
     /// Whether the groups of a phase run one after another instead of together.
     pub in_turn: bool,
     /// The thread groups, in the order of their phases and of the plan.
@@ -125,15 +133,15 @@ pub struct Group {
     pub phase: Phase,
     /// Which of its phase it is, from 1, as in `threadName`.
     pub number: usize,
-    /// Number of virtual threads, at least 1.
+    /// Number of virtual threads, or how many there are at most; at least 1.
     pub threads: u32,
-    /// Thread i of n starts at `delay + i * ramp_up / n`.
-    pub ramp_up: Duration,
+    /// When they start, counted from the end of `delay`.
+    pub schedule: Schedule,
     /// Wait before the first thread starts.
     pub delay: Duration,
     /// Iterations of each thread.
     pub loops: Times,
-    /// Time from the end of `delay` after which no new step starts.
+    /// Time from the end of `delay` after which no new step starts; that of all stages.
     pub duration: Option<Duration>,
     /// The data sets of which each iteration takes a line: those whose variables it reads, by their
     /// place in the program.

@@ -60,29 +60,44 @@ pub struct Rendezvous {
     pub index: usize,
 }
 
+/// What a rate should look like.
+const ADVICE: &str = "write a number and a unit: `50/s`, `600/m`, `100/h`";
+
+/// The number of events in a second of `50/s`, `600/m`, `0.5/h`.
+pub(super) fn per_second(text: &str) -> Result<f64, BadValue> {
+    let (number, seconds) = parts(text)?;
+    Ok(number / seconds)
+}
+
+/// The number, and the seconds of the unit.
+fn parts(text: &str) -> Result<(f64, f64), BadValue> {
+    let advice = ADVICE;
+    let bad = || BadValue::new(format!("`{text}` is not a rate")).with_help(advice);
+    let Some((number, unit)) = text.split_once('/') else {
+        let is_number = text.parse::<f64>().is_ok();
+        let help = format!("write `{text}/s` or `{text}/m`");
+        return Err(if is_number {
+            BadValue::new(format!("`{text}` has no unit")).with_help(help)
+        } else {
+            bad()
+        });
+    };
+    let seconds = match unit.trim() {
+        "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3_600.0,
+        _ => return Err(bad()),
+    };
+    let number = f64::from_text(number.trim()).map_err(|_| bad())?;
+    Ok((number, seconds))
+}
+
 /// `50/s`, `600/m`, `0.5/h`.
 impl FromText for Rate {
     fn from_text(text: &str) -> Result<Self, BadValue> {
-        let advice = "write a number and a unit: `50/s`, `600/m`, `100/h`";
-        let bad = || BadValue::new(format!("`{text}` is not a rate")).with_help(advice);
-        let Some((number, unit)) = text.split_once('/') else {
-            let is_number = text.parse::<f64>().is_ok();
-            let help = format!("write `{text}/s` or `{text}/m`");
-            return Err(if is_number {
-                BadValue::new(format!("`{text}` has no unit")).with_help(help)
-            } else {
-                bad()
-            });
-        };
-        let seconds = match unit.trim() {
-            "s" => 1.0,
-            "m" => 60.0,
-            "h" => 3_600.0,
-            _ => return Err(bad()),
-        };
-        let number = f64::from_text(number.trim()).map_err(|_| bad())?;
+        let (number, seconds) = parts(text)?;
         if number <= 0.0 {
-            return Err(BadValue::new(format!("`{text}` is not above zero")).with_help(advice));
+            return Err(BadValue::new(format!("`{text}` is not above zero")).with_help(ADVICE));
         }
         match Duration::try_from_secs_f64(seconds / number) {
             Ok(interval) if interval.is_zero() => {

@@ -93,6 +93,10 @@ struct Document<'a> {
     labels: Map<String, Value>,
     connections: Connections,
     /// Times that a thread went on from a `rendezvous` because of its `timeout`.
+    /// Arrivals that found as many threads as there may be.
+    missed: u64,
+    /// How long after they were due threads started.
+    lag: Figures,
     rendezvous_missed: u64,
     causes: Vec<Cause<'a>>,
     skipped: Vec<Skipped<'a>>,
@@ -135,6 +139,9 @@ struct Label {
     times: Figures,
     first_ms: Option<f64>,
     ok: Figures,
+    /// Times from the intended start, where a schedule says when; absent elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    intended: Option<Figures>,
 }
 
 /// Times in milliseconds; null where there is no sample.
@@ -271,6 +278,8 @@ fn document<'a>(contents: &'a Contents<'_>) -> Document<'a> {
         causes: causes(stats),
         skipped: skipped(stats),
         rendezvous_missed: stats.rendezvous_missed,
+        missed: stats.missed,
+        lag: figures(&stats.lag),
         filters: filters(stats),
         generator,
     }
@@ -297,6 +306,7 @@ fn label(label: &LabelStats) -> Label {
         times: figures(&label.all),
         first_ms: milliseconds(label.first()),
         ok: figures(label.ok()),
+        intended: label.intended.as_deref().map(figures),
     }
 }
 

@@ -104,7 +104,6 @@ impl Line {
     /// Most numbers of a row are short, and written faster by hand.
     #[inline]
     fn number(&mut self, number: u64) {
-        #[expect(clippy::cast_possible_truncation, reason = "a remainder of 10 is a digit")]
         let digit = |power: u64| b'0' + (number / power % 10) as u8;
         match number {
             0..10 => self.0.extend_from_slice(&[digit(1), b',']),

@@ -103,7 +103,7 @@ impl WorkerSink for WorkerRecorder {
 
     fn note(&mut self, note: &Note<'_>) {
         match note {
-            Note::ThreadStarted => {
+            Note::ThreadStarted { .. } => {
                 self.live.threads.up();
                 self.live.started.up();
             }
@@ -142,6 +142,8 @@ impl Drop for WorkerRecorder {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -165,7 +167,7 @@ mod tests {
         .unwrap();
         for _ in 0..2 {
             let mut worker = recorder.worker();
-            worker.note(&Note::ThreadStarted);
+            worker.note(&Note::ThreadStarted { late: Duration::ZERO });
             for _ in 0..BATCH_ROWS + 3 {
                 worker.sample(&Sample::plain());
             }

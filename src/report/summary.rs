@@ -229,10 +229,37 @@ fn skipped(out: &mut String, stats: &Stats) {
 }
 
 /// What is worth a word and has no row.
+/// What came of a schedule: arrivals that were missed, times from the intended start. They are beside the
+/// table, never in it.
+fn schedule(out: &mut String, stats: &Stats) {
+    if stats.missed > 0 {
+        let text = "arrivals did nothing: as many threads were there as `max_threads` allows";
+        line(out, "missed", &format!("{} {text}", thousands(stats.missed)));
+    }
+    let all = stats.all();
+    let labels = stats.labels().chain([("all", &all)]);
+    let mut name = "intended";
+    for (label, figures) in labels {
+        let Some(times) = &figures.intended else { continue };
+        let [p50, p95, p99] = [50.0, 95.0, 99.0].map(|percent| time(times.percentile(percent)));
+        let max = time(times.max());
+        let text = format!("{}: p50 {p50}, p95 {p95}, p99 {p99}, max {max}", cut(label));
+        line(out, name, &text);
+        name = "";
+    }
+    if name.is_empty() {
+        line(out, "", "from the intended start of each sample, not from when it could begin");
+        let [p50, p99] = [50.0, 99.0].map(|percent| time(stats.lag.percentile(percent)));
+        let max = time(stats.lag.max());
+        line(out, "lag", &format!("threads started late by p50 {p50}, p99 {p99}, max {max}"));
+    }
+}
+
 fn asides(out: &mut String, stats: &Stats) {
     let sum = |figure: fn(&LabelStats) -> u64| stats.labels().map(|(_, label)| figure(label)).sum();
     late(out, stats);
     read(out, stats);
+    schedule(out, stats);
     let figures: [(&str, u64, &str); 7] = [
         (
             "early",

@@ -44,6 +44,8 @@ pub enum EndCause {
 /// What happened without being a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Note<'a> {
+    /// An arrival found as many threads as there may be, and did nothing.
+    Missed,
     /// A sampler could not run because an earlier one had failed.
     Skipped {
         /// The sampler's label.
@@ -161,7 +163,10 @@ pub enum Note<'a> {
         text: &'a str,
     },
     /// A virtual thread started.
-    ThreadStarted,
+    ThreadStarted {
+        /// How long after it was to start.
+        late: Duration,
+    },
     /// A virtual thread finished.
     ThreadFinished,
     /// A virtual thread ended early; comes before its `ThreadFinished`.

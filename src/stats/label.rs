@@ -65,6 +65,9 @@ pub struct LabelStats {
     ok: Option<Box<Times>>,
     /// Elapsed times of the first exchange on each connection.
     first: Option<Box<Times>>,
+    /// Times from the intended start to the end, of rows that a schedule began: what they would have
+    /// taken for someone who did not wait for the ones before (coordinated omission).
+    pub intended: Option<Box<Times>>,
     /// From the first start to the last end.
     span: Option<(Instant, Instant)>,
 }
@@ -87,6 +90,9 @@ impl LabelStats {
             ok.record(sample.elapsed);
         }
         self.all.record(sample.elapsed);
+        if let Some(delayed) = sample.delayed {
+            self.intended.get_or_insert_default().record(delayed.saturating_add(sample.elapsed));
+        }
         if sample.first_exchange {
             self.first.get_or_insert_default().record(sample.elapsed);
         }
@@ -125,6 +131,9 @@ impl LabelStats {
         self.all.merge(&other.all);
         if let Some(first) = &other.first {
             self.first.get_or_insert_default().merge(first);
+        }
+        if let Some(intended) = &other.intended {
+            self.intended.get_or_insert_default().merge(intended);
         }
         if let Some((start, end)) = other.span {
             self.extend_span(start, end);

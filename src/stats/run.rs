@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::sample::{EndCause, Note, Sample};
 use crate::stats::label_set::LabelSet;
-use crate::stats::{ConnectionStats, LabelNames, LabelStats};
+use crate::stats::{ConnectionStats, LabelNames, LabelStats, Times};
 
 /// All figures of a run, or of one worker's part of it.
 #[derive(Debug, Clone, Default)]
@@ -18,6 +18,10 @@ pub struct Stats {
     pub connections: ConnectionStats,
     /// Threads that were started.
     pub threads_started: u64,
+    /// Arrivals that found as many threads as there may be.
+    pub missed: u64,
+    /// How long after they were due threads started.
+    pub lag: Times,
     /// Times that a thread waited in vain at a `rendezvous`.
     pub rendezvous_missed: u64,
     /// Threads that ended before their loops or time were used up, with one of them.
@@ -77,7 +81,11 @@ impl Stats {
                 *connections.close_codes.entry(*code).or_default() += 1;
             }
             Note::RendezvousMissed => self.rendezvous_missed += 1,
-            Note::ThreadStarted => self.threads_started += 1,
+            Note::ThreadStarted { late } => {
+                self.threads_started += 1;
+                self.lag.record(*late);
+            }
+            Note::Missed => self.missed += 1,
             Note::ThreadEndedEarly { thread, cause } => {
                 self.ended_early.entry(*cause).or_insert_with(|| (0, (*thread).to_owned())).0 += 1;
             }
@@ -91,6 +99,8 @@ impl Stats {
         self.transactions.merge(other.transactions);
         self.connections.merge(&other.connections);
         self.threads_started += other.threads_started;
+        self.missed += other.missed;
+        self.lag.merge(&other.lag);
         self.rendezvous_missed += other.rendezvous_missed;
         for (cause, (count, example)) in other.ended_early {
             self.ended_early.entry(cause).or_insert_with(|| (0, example)).0 += count;

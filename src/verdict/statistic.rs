@@ -34,6 +34,12 @@ pub enum Statistic {
     Time(Figure),
     /// `ok.p95` and the like: elapsed times of the rows that passed.
     OkTime(Figure),
+    /// `intended.p99` and the like: times from the intended start, where a schedule says when.
+    IntendedTime(Figure),
+    /// `missed`: arrivals that found as many threads as there may be. Of the whole run.
+    Missed,
+    /// `lag.p99` and the like: how long after they were due threads started. Of the whole run.
+    Lag(Figure),
     /// `handshake.upgrade.p95` and the like; without a figure, the median. Of the whole run.
     Handshake(Phase, Figure),
     /// `connections.peak`: connections open at once. Of the whole run.
@@ -79,7 +85,7 @@ pub enum Unit {
 
 impl Statistic {
     /// All names but those of percentiles, for advice.
-    pub const NAMES: [&'static str; 24] = [
+    pub const NAMES: [&'static str; 27] = [
         "count",
         "failures",
         "error_rate",
@@ -95,6 +101,9 @@ impl Statistic {
         "ok.mean",
         "ok.p95",
         "ok.max",
+        "intended.p99",
+        "lag.p99",
+        "missed",
         "late",
         "early",
         "unanswered",
@@ -114,6 +123,12 @@ impl Statistic {
         if let Some(figure) = name.strip_prefix("ok.") {
             return Figure::from_name(figure).map(Self::OkTime);
         }
+        if let Some(figure) = name.strip_prefix("intended.") {
+            return Figure::from_name(figure).map(Self::IntendedTime);
+        }
+        if let Some(figure) = name.strip_prefix("lag.") {
+            return Figure::from_name(figure).map(Self::Lag);
+        }
         if let Some(rest) = name.strip_prefix("handshake.") {
             let (phase, figure) = rest.split_once('.').unwrap_or((rest, "p50"));
             let phase = match phase {
@@ -129,6 +144,7 @@ impl Statistic {
             "failures" => Self::Failures,
             "error_rate" => Self::ErrorRate,
             "rate" => Self::Rate,
+            "missed" => Self::Missed,
             "late" => Self::Late,
             "unmatched" => Self::Unmatched,
             "early" => Self::Early,
@@ -146,6 +162,7 @@ impl Statistic {
         match self {
             Self::Count
             | Self::Failures
+            | Self::Missed
             | Self::Late
             | Self::Unmatched
             | Self::Early
@@ -154,13 +171,18 @@ impl Statistic {
             | Self::PeakConnections => Unit::Count,
             Self::ErrorRate | Self::SkipRate => Unit::Share,
             Self::Rate => Unit::PerSecond,
-            Self::First | Self::Time(_) | Self::OkTime(_) | Self::Handshake(..) => Unit::Time,
+            Self::First
+            | Self::Time(_)
+            | Self::OkTime(_)
+            | Self::IntendedTime(_)
+            | Self::Lag(_)
+            | Self::Handshake(..) => Unit::Time,
         }
     }
 
     /// Whether it belongs to the whole run and to no label.
     pub fn is_of_the_run(self) -> bool {
-        matches!(self, Self::Handshake(..) | Self::PeakConnections)
+        matches!(self, Self::Handshake(..) | Self::PeakConnections | Self::Missed | Self::Lag(_))
     }
 
     /// Whether it says how many failures are acceptable.
@@ -192,6 +214,11 @@ impl Statistic {
             Self::First => seconds(label.first()),
             Self::Time(figure) => seconds(figure.of(&label.all)),
             Self::OkTime(figure) => seconds(figure.of(label.ok())),
+            Self::IntendedTime(figure) => {
+                seconds(label.intended.as_deref().and_then(|times| figure.of(times)))
+            }
+            Self::Missed => Some(evidence.stats.missed as f64),
+            Self::Lag(figure) => seconds(figure.of(&evidence.stats.lag)),
             Self::Handshake(Phase::Dns, figure) => seconds(figure.of(&connections.dns)),
             Self::Handshake(Phase::Tcp, figure) => seconds(figure.of(&connections.tcp)),
             Self::Handshake(Phase::Upgrade, figure) => seconds(figure.of(&connections.upgrade)),

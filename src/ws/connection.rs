@@ -88,17 +88,25 @@ pub struct Connection {
     /// The peer's close frame and when it arrived.
     peer_close: Option<Box<(Frame, Instant)>>,
     traffic: Traffic,
-    /// Whether the last pump left nothing in the socket, as far as the runtime knew.
-    caught_up: bool,
-    /// Whether the last pump ended with a read that took all there was, so that the runtime was not
-    /// asked to wake anyone.
-    unarmed: bool,
+    /// What the last pump left in the socket, as far as the runtime knew.
+    left: Left,
     /// When the last read took all that was in the socket.
     emptied: Option<Instant>,
     /// Why nothing can be written any more. What the peer wrote before is still read: it may be the
     /// close frame that explains it.
     write_error: Option<String>,
     loss: Option<Loss>,
+}
+
+/// What a pump leaves in the socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// There may be more.
+    Unknown,
+    /// A read took all there was, and the runtime was not asked to wake anyone for more.
+    Nothing,
+    /// Nothing was there to read, and the runtime wakes the task when something comes.
+    NothingAndWakes,
 }
 
 /// What is left of a connection that is over: see [`linger`](crate::ws::linger()).
@@ -127,8 +135,7 @@ impl Connection {
             tap: None,
             peer_close: None,
             traffic: Traffic::default(),
-            caught_up: false,
-            unarmed: false,
+            left: Left::Unknown,
             emptied: None,
             write_error: None,
             loss: None,
@@ -155,17 +162,17 @@ impl Connection {
     /// thread was busy: the runtime learns of arrivals only between turns, so the kernel is asked.
     pub fn is_caught_up(&mut self, now: Instant) -> bool {
         let read_just_now = |at: Instant| now.saturating_duration_since(at) < STAYS_EMPTY;
-        self.caught_up && (self.emptied.is_some_and(read_just_now) || !self.has_unread())
+        self.is_read_empty() && (self.emptied.is_some_and(read_just_now) || !self.has_unread())
     }
 
     /// Whether the last pump left nothing in the socket, as far as the runtime knew.
     pub fn is_read_empty(&self) -> bool {
-        self.caught_up
+        self.left != Left::Unknown
     }
 
     /// Whether nobody would be woken if more came: it needs another pump before a wait.
     pub fn is_unarmed(&self) -> bool {
-        self.unarmed
+        self.left == Left::Nothing
     }
 
     /// Whether there is something in the socket, if only its end. An error ends the connection here,
@@ -268,8 +275,7 @@ impl Connection {
             self.take_reactions(observer);
         }
         self.poll_flush(context);
-        self.caught_up = false;
-        self.unarmed = false;
+        self.left = Left::Unknown;
         let mut budget = READ_BUDGET;
         while self.loss.is_none() && (observer.is_waiting() || !self.inbox.holds_back()) {
             if budget == 0 {
@@ -278,7 +284,7 @@ impl Connection {
             }
             let room = budget.min(buffer.len());
             let Poll::Ready(read) = self.poll_read(context, &mut buffer[..room]) else {
-                self.caught_up = true;
+                self.left = Left::NothingAndWakes;
                 break;
             };
             match read {
@@ -291,7 +297,7 @@ impl Connection {
                     self.receive(&buffer[..length], now, observer);
                     // The runtime knows as well that such a read leaves nothing.
                     if length < room && self.loss.is_none() {
-                        (self.caught_up, self.unarmed) = (true, true);
+                        self.left = Left::Nothing;
                         self.poll_flush(context);
                         break;
                     }
@@ -307,7 +313,10 @@ impl Connection {
     /// A connection that cannot be written is lost once all that the peer wrote before is read: also
     /// what a full inbox has held back so far, and what the runtime has not seen yet.
     fn notice_write_error(&mut self) {
-        if self.loss.is_none() && self.write_error.is_some() && self.caught_up && !self.has_unread()
+        if self.loss.is_none()
+            && self.write_error.is_some()
+            && self.is_read_empty()
+            && !self.has_unread()
         {
             let how = self.write_error.take().unwrap_or_default();
             self.disconnect(&how);

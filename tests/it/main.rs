@@ -20,6 +20,7 @@ mod layers;
 mod matchers;
 mod memory;
 mod new;
+mod open_load;
 mod opening;
 mod payloads;
 mod phases;

@@ -9,7 +9,10 @@ mod value;
 
 use std::time::Duration;
 
-use crate::program::{DataSet, Group, Phase, Program, Share, Step, Template, Times, VariableId};
+use crate::program::{
+    DataSet, Group, Phase, Program, Schedule, Share, Spacing, Stage, Step, Template, Times,
+    VariableId,
+};
 use rows::{Rows, rows};
 use value::{Shown, duration};
 
@@ -107,7 +110,11 @@ fn page_group(page: &mut Page, group: &Group, program: &Program) -> Rows {
     let rows = match group.loops {
         // The duration may come first.
         Times::Count(loops) if group.duration.is_none() => {
-            rows(&group.steps).times(loops).times(u64::from(group.threads))
+            let threads = match &group.schedule {
+                Schedule::Arrivals(arrivals) => arrivals.count(),
+                _ => u64::from(group.threads),
+            };
+            rows(&group.steps).times(loops).times(threads)
         }
         _ => Rows::Unknown,
     };
@@ -121,7 +128,30 @@ fn page_group(page: &mut Page, group: &Group, program: &Program) -> Rows {
     rows
 }
 
+/// How many threads start when.
 fn starts(group: &Group) -> String {
+    match &group.schedule {
+        Schedule::Ramp(ramp_up) => ramp(group, *ramp_up),
+        Schedule::Stages(stages) => {
+            let each = stages.0.iter().map(|stage| match stage {
+                Stage::RampTo { threads, over } => format!("to {threads} in {}", duration(*over)),
+                Stage::Hold(time) => format!("hold {}", duration(*time)),
+            });
+            each.collect::<Vec<String>>().join(", ")
+        }
+        Schedule::Arrivals(arrivals) => {
+            let spacing = match arrivals.spacing {
+                Spacing::Even => "evenly spaced",
+                Spacing::Poisson => "spaced at random",
+            };
+            let (count, most) = (arrivals.count(), group.threads);
+            let time = duration(arrivals.duration());
+            format!("{count} threads over {time}, {spacing}, at most {most} at once")
+        }
+    }
+}
+
+fn ramp(group: &Group, ramp_up: Duration) -> String {
     let threads = match group.threads {
         1 => "1 thread".to_owned(),
         threads => format!("{threads} threads"),
@@ -130,12 +160,12 @@ fn starts(group: &Group) -> String {
         Duration::ZERO => String::new(),
         delay => format!(", the first after {}", duration(delay)),
     };
-    if group.threads == 1 || group.ramp_up.is_zero() {
+    if group.threads == 1 || ramp_up.is_zero() {
         let together = if group.threads == 1 { "" } else { " at once" };
         return format!("{threads}{together}{after}");
     }
-    let apart = duration(group.ramp_up / group.threads);
-    format!("{threads} over {}, one every {apart}{after}", duration(group.ramp_up))
+    let apart = duration(ramp_up / group.threads);
+    format!("{threads} over {}, one every {apart}{after}", duration(ramp_up))
 }
 
 fn iterations(group: &Group) -> String {

@@ -1,0 +1,142 @@
+//! Open and staged load, by what a user sees: how many threads come and go, and when.
+
+use std::collections::HashSet;
+
+use crate::controllers::run;
+use crate::support::env::Env;
+
+/// A plan of one group against the embedded server.
+fn plan(group: &str, steps: &str) -> String {
+    format!(
+        "defaults: {{ url: '${{__P(target)}}' }}\nthread_groups:\n  - {{ name: Open, {group}, steps: {steps} }}\n"
+    )
+}
+
+#[test]
+fn each_arrival_is_a_thread_that_does_the_steps_once() {
+    let group = "arrivals: [{ rate: 100/s, over: 500ms }, { from: 100/s, rate: 0/s, over: 1s }]";
+    let finished = run(group, "[open, request_response: x, close]");
+    finished.expect_exit(0);
+    assert_eq!(finished.rows("open").len(), 100, "50 and 50");
+    let threads: HashSet<&str> = finished.rows.iter().map(|row| row.thread.as_str()).collect();
+    assert_eq!(threads.len(), 100);
+    assert!(threads.contains("U 1-1") && threads.contains("U 1-100"));
+    assert_eq!(finished.summary["groups"][0]["model"], "open");
+    assert_eq!(finished.summary["missed"], 0);
+    // What the server saw.
+    assert_eq!(finished.summary["connections"]["opened"], 100);
+    for label in ["open", "request_response", "close", "all"] {
+        let p99 = finished.summary_number(&format!("labels/{label}/p99_ms"));
+        let intended = finished.summary_number(&format!("labels/{label}/intended/p99_ms"));
+        assert!(intended >= p99, "{label}: {intended} {p99}");
+    }
+    assert!(finished.stderr.contains("\nlag  "), "{}", finished.stderr);
+}
+
+#[test]
+fn evenly_spread_arrivals_begin_when_they_are_due() {
+    let finished = run("arrivals: { rate: 20/s, over: 1s }", "[open]");
+    finished.expect_exit(0);
+    let mut starts: Vec<u64> = finished.rows.iter().map(|row| row.time_stamp).collect();
+    starts.sort_unstable();
+    assert_eq!(starts.len(), 20);
+    // Never early; how late is the machine's affair.
+    for (index, start) in (0..).zip(&starts) {
+        assert!(start - starts[0] + 20 >= index * 50, "{starts:?}");
+    }
+    assert!(starts[19] - starts[0] >= 930, "{starts:?}");
+}
+
+#[test]
+fn arrivals_beyond_max_threads_are_missed_and_a_threshold_sees_it() {
+    let steps = "[open: '/slow?ms=600', request_response: x]";
+    let text = plan("arrivals: { rate: 40/s, over: 1s }, max_threads: 4", steps);
+    let with = format!("{text}thresholds: {{ all: missed == 0 }}\n");
+    let finished = Env::new().run(&with, &["--serve", "--no-progress"]);
+    finished.expect_exit(1);
+    let missed = finished.summary["missed"].as_u64().expect("a number");
+    assert!(missed > 10, "{missed}");
+    assert_eq!(finished.rows("open").len() as u64 + missed, 40);
+    assert!(finished.stderr.contains("\nmissed  "), "{}", finished.stderr);
+    assert!(finished.stderr.contains("missed == 0"), "{}", finished.stderr);
+}
+
+#[test]
+fn a_slow_server_shows_in_the_times_from_the_intended_start_of_a_pace() {
+    // 20 a second were intended; each takes 200 ms, so all but the first begin 150 ms late.
+    let steps = "
+- once: { steps: [open: '/slow?ms=200'] }
+- pace: 20/s
+- request_response: { name: asked, send: x }
+";
+    let finished = run("loops: 8", steps);
+    finished.expect_exit(0);
+    let plain = finished.summary_number("labels/asked/p50_ms");
+    let intended = finished.summary_number("labels/asked/intended/p50_ms");
+    assert!(plain >= 199.0 && intended >= plain + 100.0, "{intended} {plain}");
+    let text = "defaults: { url: '${__P(target)}' }
+thresholds: { asked: [intended.p50 < 1ms] }
+thread_groups: { loops: 3, steps: [{ once: { steps: [open: '/slow?ms=50'] } }, pace: 100/s, { request_response: { name: asked, send: x } }] }
+";
+    Env::new().run(text, &["--serve", "--no-progress"]).expect_exit(1);
+}
+
+#[test]
+fn stages_bring_threads_in_and_ask_them_to_leave() {
+    let group =
+        "stages: [{ ramp_to: 3, over: 300ms }, { hold: 300ms }, { ramp_to: 0, over: 600ms }]";
+    let steps = "
+- once: { steps: [open] }
+- request_response: { name: asked, send: x }
+- pause: 20ms
+";
+    let finished = run(group, steps);
+    finished.expect_exit(0);
+    let of = |thread: &str| -> Vec<u64> {
+        let own = finished.rows("asked").into_iter().filter(|row| row.thread == thread);
+        own.map(|row| row.time_stamp).collect()
+    };
+    let [first, second, third] = ["U 1-1", "U 1-2", "U 1-3"].map(of);
+    let begin = first[0];
+    assert!(second[0] - begin >= 90 && third[0] - begin >= 190, "{second:?} {third:?}");
+    // The last to come is the first to leave: after 600, 800 and 1,000 ms.
+    let last = |own: &[u64]| own[own.len() - 1] - begin;
+    assert!(last(&third) < last(&first), "{} {}", last(&third), last(&first));
+    assert!(last(&first) <= 1_400, "{}", last(&first));
+    assert_eq!(finished.summary["groups"][0]["model"], "closed");
+}
+
+#[test]
+fn who_does_not_come_to_an_end_is_cut_after_graceful_stop() {
+    let text = plan(
+        "stages: [{ ramp_to: 1, over: 0s }, { hold: 200ms }, { ramp_to: 0, over: 100ms }], on_error: stop_thread",
+        "[open: /silent, { request_response: { send: x, read_timeout: 50s } }]",
+    );
+    let finished =
+        Env::new().run(&format!("graceful_stop: 200ms\n{text}"), &["--serve", "--no-progress"]);
+    finished.expect_exit(1);
+    let row = finished.row("request_response");
+    assert_eq!((row.code.as_str(), row.success), ("INTERRUPTED", false));
+    assert!((350..20_000).contains(&row.elapsed), "{row:?}");
+}
+
+#[test]
+fn a_time_limit_ends_the_run_as_one_that_broke_off() {
+    let text =
+        plan("loops: forever", "[open: /echo, { request_response: x }, { pause: 10ms }, close]");
+    for (plan, arguments) in [
+        (text.clone(), vec!["--serve", "--no-progress", "--time-limit", "300ms"]),
+        (format!("time_limit: 300ms\n{text}"), vec!["--serve", "--no-progress"]),
+    ] {
+        let finished = Env::new().run(&plan, &arguments);
+        finished.expect_exit(3);
+        let last = finished.stderr.lines().last().unwrap_or_default();
+        assert_eq!(last, "BROKE OFF: the time limit of 300ms was reached");
+        assert!(finished.rows.len() > 3, "{}", finished.rows.len());
+    }
+    let env = Env::new();
+    env.write("plan.yaml", &text);
+    let refused = env.wsmeter(&["run", "plan.yaml", "--time-limit", "0"]).finish();
+    refused.expect_exit(2);
+    assert!(refused.stderr.contains("a run needs some time"), "{}", refused.stderr);
+}
