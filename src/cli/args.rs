@@ -75,7 +75,8 @@ pub(crate) struct RunArguments {
     #[arg(long, help_heading = "Output")]
     pub(crate) show_secrets: bool,
 
-    /// Overwrite results of an earlier run; deletes nothing else.
+    /// Overwrite results of an earlier run, deleting nothing else; and run even if the machine has
+    /// too little for it.
     #[arg(long, help_heading = "Output")]
     pub(crate) force: bool,
 

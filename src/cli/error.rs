@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::cli::new::NewError;
+use crate::cli::preflight::Shortage;
 use crate::console::Console;
 use crate::diag::Diagnostic;
 use crate::exec::StartError;
@@ -33,6 +34,9 @@ pub(crate) enum CliError {
     /// The first plan cannot be written.
     #[error(transparent)]
     New(#[from] NewError),
+    /// The machine has too little for the run.
+    #[error("the machine has too little for the run")]
+    Preflight(Vec<Shortage>),
     /// Results cannot go where they should.
     #[error(transparent)]
     Output(#[from] OutputError),
@@ -60,6 +64,9 @@ impl CliError {
             Self::Plan(diagnostics) => console.diagnostics(diagnostics),
             Self::New(error) => console.error(error, error.help()),
             Self::Output(error) => console.error(error, error.help()),
+            Self::Preflight(shortages) => {
+                shortages.iter().for_each(|one| console.error(one, Some(one.help())));
+            }
             Self::NoGroup { similar: Some(similar), .. } => {
                 console.error(self, Some(&format!("a similar group exists: `{similar}`")));
             }
@@ -72,6 +79,7 @@ impl CliError {
             Self::Plan(_)
             | Self::NoGroup { .. }
             | Self::New(_)
+            | Self::Preflight(_)
             | Self::Output(_)
             | Self::Target(_) => PLAN_WRONG,
             Self::Start(_) | Self::Runtime(_) | Self::Summary(_) | Self::Schema(_) => BROKE_OFF,

@@ -9,6 +9,7 @@ mod explain;
 mod functions;
 mod host;
 mod new;
+mod preflight;
 mod progress;
 mod run;
 mod schema;

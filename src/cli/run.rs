@@ -13,6 +13,7 @@ use crate::cli::drive::{Event, Prepared, drive, prepare};
 use crate::cli::ending::conclude;
 use crate::cli::error::CliError;
 use crate::cli::host;
+use crate::cli::preflight::Needs;
 use crate::cli::progress::Progress;
 use crate::clock::{self, Clock};
 use crate::compile::Properties;
@@ -33,6 +34,7 @@ const TICK: Duration = Duration::from_millis(250);
 pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliError> {
     let prepared = prepare(console, &arguments.plan, &arguments.properties, arguments.serve)?;
     let Prepared { loaded, properties, mut program, _target } = prepared;
+    check_machine(console, &program, arguments)?;
     let clock = Clock::start();
     let included = loaded.included_paths();
     let wanted = Wanted {
@@ -169,6 +171,22 @@ fn hexadecimal(bytes: &[u8]) -> String {
         write!(text, "{byte:02x}").ok();
         text
     })
+}
+
+/// Refuses a run that the machine has too little for, unless it is forced.
+fn check_machine(
+    console: Console,
+    program: &Program,
+    arguments: &RunArguments,
+) -> Result<(), CliError> {
+    let needs = Needs::of(program, host::cores(), arguments.serve);
+    if let Some(warning) = needs.too_few_ports() {
+        console.info(&format!("warning: {warning}\n"));
+    }
+    match needs.check() {
+        shortages if shortages.is_empty() || arguments.force => Ok(()),
+        shortages => Err(CliError::Preflight(shortages)),
+    }
 }
 
 fn groups(program: &Program) -> Vec<Group> {

@@ -161,6 +161,7 @@ impl Compiler<'_> {
             delay,
             loops,
             duration,
+            connections: connections.count(),
             data_sets: Vec::new(),
             steps,
         }

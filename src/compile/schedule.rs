@@ -155,6 +155,9 @@ impl Compiler<'_> {
             Some(most) => self.fixed::<_, Threads>(most, &path.key("max_threads")).map(|it| it.0),
             None => Some(ARRIVING_AT_ONCE),
         };
+        // There are never more than arrive.
+        let count = u32::try_from(arrivals.count().max(1)).unwrap_or(u32::MAX);
+        let threads = threads.map(|threads| threads.min(count));
         let (schedule, loops) = (Schedule::Arrivals(arrivals), Times::Count(1));
         Load { threads, schedule, loops, duration: None }
     }

@@ -149,6 +149,7 @@ fn run(
         delay: Duration::ZERO,
         loops,
         duration: None,
+        connections: 1,
         data_sets: Vec::new(),
         steps,
     };

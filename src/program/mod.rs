@@ -143,6 +143,8 @@ pub struct Group {
     pub loops: Times,
     /// Time from the end of `delay` after which no new step starts; that of all stages.
     pub duration: Option<Duration>,
+    /// How many connections each thread may have at once, as far as the plan tells.
+    pub connections: usize,
     /// The data sets of which each iteration takes a line: those whose variables it reads, by their
     /// place in the program.
     pub data_sets: Vec<usize>,

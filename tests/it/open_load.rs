@@ -140,3 +140,21 @@ fn a_time_limit_ends_the_run_as_one_that_broke_off() {
     refused.expect_exit(2);
     assert!(refused.stderr.contains("a run needs some time"), "{}", refused.stderr);
 }
+
+#[test]
+fn a_machine_that_has_too_little_is_told_before_anything_is_sent() {
+    let env = Env::new();
+    env.write("plan.yaml", plan("threads: 5000, ramp_up: 100s, duration: 100ms", "[open: /echo]"));
+    let target = "target=ws://127.0.0.1:9";
+    let run = ["run", "plan.yaml", "-o", "results", "--no-progress", "-J", target];
+    let refused = env.wsmeter_after("ulimit -n 500", &run).finish();
+    refused.expect_exit(2);
+    assert!(refused.stderr.contains("error: the run needs 5,0"), "{}", refused.stderr);
+    assert!(refused.stderr.contains(" open files, limit 500\n"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("= help: `ulimit -n 50"), "{}", refused.stderr);
+    assert!(!env.path("results").exists());
+    // The soft limit alone is raised; and who insists has it run.
+    env.wsmeter_after("ulimit -Sn 500", &run).finish().expect_exit(1);
+    let forced = [&run[..], &["--force"]].concat();
+    env.wsmeter_after("ulimit -n 500", &forced).finish().expect_exit(1);
+}
