@@ -65,7 +65,9 @@ impl CliError {
             Self::New(error) => console.error(error, error.help()),
             Self::Output(error) => console.error(error, error.help()),
             Self::Preflight(shortages) => {
-                shortages.iter().for_each(|one| console.error(one, Some(one.help())));
+                for shortage in shortages {
+                    console.error(shortage, Some(shortage.help()));
+                }
             }
             Self::NoGroup { similar: Some(similar), .. } => {
                 console.error(self, Some(&format!("a similar group exists: `{similar}`")));

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::report::json::Generator;
+use crate::stats::{Stats, Times};
 
 /// Clock ticks a second in `/proc`: 100 on every Linux, whatever the kernel's own rate.
 const TICKS: f64 = 100.0;
@@ -18,8 +19,13 @@ pub(crate) fn name() -> String {
 }
 
 /// What the process has used, over a run that took `wall`.
-pub(crate) fn generator(wall: Duration) -> Generator {
+pub(crate) fn generator(wall: Duration, stats: &Stats) -> Generator {
+    let p99_ms = |times: &Times| times.percentile(99.0).map(|time| time.as_secs_f64() * 1e3);
+    let spans = stats.health.saturated();
     Generator {
+        lag_p99_ms: p99_ms(&stats.lag),
+        timers_p99_ms: p99_ms(&stats.health.timers),
+        saturated: spans.iter().map(|span| [span.from, span.to]).collect(),
         peak_memory_bytes: peak_memory(),
         cpu: cpu_seconds().map(|cpu| cpu / wall.as_secs_f64().max(1e-9)),
     }
@@ -48,7 +54,7 @@ mod tests {
 
     #[test]
     fn linux_tells_what_was_used() {
-        let used = generator(Duration::from_secs(1));
+        let used = generator(Duration::from_secs(1), &Stats::default());
         assert!(used.peak_memory_bytes.unwrap() > 100_000);
         assert!(used.cpu.unwrap() >= 0.0);
     }

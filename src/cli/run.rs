@@ -82,7 +82,7 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
         stats: &finished.stats,
         peak_connections,
         judgement: &judgement,
-        generator: host::generator(ended - clock.started()),
+        generator: host::generator(ended - clock.started(), &finished.stats),
     };
     if let Err(error) = json::write(&summary_path, &contents) {
         // The last line is the verdict, and a run without its results has not passed.
@@ -91,6 +91,9 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
         console.error(&error, None);
     }
     show(console, &finished, peak_connections, &judgement, &[&jtl_path, &summary_path]);
+    let started: DateTime<Utc> = clock.wall(clock.started()).into();
+    console.info(&summary::saturation(&finished.stats.health, started));
+    console.important(&summary::verdict_line(&judgement.verdict));
     Ok(judgement.verdict.conclusion.exit_code())
 }
 
@@ -126,7 +129,6 @@ fn show(
     if !thresholds.is_empty() {
         console.info(&format!("{thresholds}\n"));
     }
-    console.important(&summary::verdict_line(&judgement.verdict));
 }
 
 fn about(

@@ -21,6 +21,7 @@ mod extractor;
 mod filter;
 mod flow;
 mod functions;
+mod health;
 mod heartbeat;
 mod judge;
 mod matcher;

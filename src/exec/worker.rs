@@ -13,6 +13,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::clock;
 use crate::exec::alarm::Alarm;
 use crate::exec::evaluate::Scope;
+use crate::exec::health;
 use crate::exec::schedule::start_threads;
 use crate::exec::shared::Shared;
 use crate::exec::stop::Level;
@@ -185,6 +186,7 @@ pub(crate) fn run(
             () = go_through(&worker, shares) => {}
             () = worker.follow(level) => {}
             () = worker.flush_regularly() => {}
+            () = health::watch(&worker) => {}
         }
     });
     worker.sink.borrow_mut().flush();

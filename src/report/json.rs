@@ -60,6 +60,13 @@ pub struct Group {
 pub struct Generator {
     /// Largest resident size, where the system tells it.
     pub peak_memory_bytes: Option<u64>,
+    /// How long after they were due threads started, at p99.
+    pub lag_p99_ms: Option<f64>,
+    /// How late timers were, by the p99 of each second of each worker, at p99; `None` for a run of less
+    /// than a second.
+    pub timers_p99_ms: Option<f64>,
+    /// When it did not keep up for three seconds or more, in seconds from the start of the run.
+    pub saturated: Vec<[u64; 2]>,
     /// CPU time of all threads over wall time; 1 is one core. `None` where the system does not tell.
     pub cpu: Option<f64>,
 }

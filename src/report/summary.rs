@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use chrono::{DateTime, TimeDelta, Utc};
+
 use crate::report::units::{printable, rate, size, time};
 use crate::sample::{Beats, Code, EndCause};
-use crate::stats::{ConnectionStats, LabelStats, OTHER_LABELS, Stats, Times, thousands};
+use crate::stats::{ConnectionStats, Health, LabelStats, OTHER_LABELS, Stats, Times, thousands};
 use crate::verdict::{Conclusion, Verdict};
 
 /// A label is cut to this many characters in the table.
@@ -13,6 +15,9 @@ const MAX_LABEL: usize = 20;
 
 /// The table's columns stand closer together rather than go beyond this many characters.
 const MAX_WIDTH: usize = 100;
+
+/// Spans of saturation that are shown; the rest are in the JSON.
+const MAX_SPANS: usize = 5;
 
 /// Causes shown; the rest are in the JSON.
 const MAX_CAUSES: usize = 10;
@@ -22,10 +27,40 @@ pub fn render(stats: &Stats, peak_connections: u64) -> String {
     let mut out = String::new();
     table(&mut out, stats);
     connections(&mut out, &stats.connections, peak_connections);
+    if stats.health.is_busy() && stats.health.saturated().is_empty() {
+        line(&mut out, "client", "a core had nothing to spare: it was the limit of the rate");
+    }
     causes(&mut out, stats);
     skipped(&mut out, stats);
     asides(&mut out, stats);
     out
+}
+
+/// What is to be said where the generator did not keep up: its times are its own then, and not the
+/// server's. Empty where it did.
+pub fn saturation(health: &Health, started: DateTime<Utc>) -> String {
+    let time = |second: u64| {
+        let after = TimeDelta::try_seconds(i64::try_from(second).unwrap_or(i64::MAX));
+        let moment = after.and_then(|after| started.checked_add_signed(after));
+        moment.map_or_else(String::new, |moment| moment.format("%H:%M:%S").to_string())
+    };
+    let spans = health.saturated();
+    let shown: Vec<String> = spans
+        .iter()
+        .take(MAX_SPANS)
+        .map(|span| format!("from {} to {}", time(span.from), time(span.to)))
+        .collect();
+    match (shown.is_empty(), spans.len().saturating_sub(MAX_SPANS)) {
+        (true, _) => String::new(),
+        (false, more) => {
+            let more = if more > 0 { format!(" and {more} more times") } else { String::new() };
+            format!(
+                "warning: this generator was saturated {}{more} UTC: latencies in that time are ours, not \
+                 the server's\n\n",
+                shown.join(", ")
+            )
+        }
+    }
 }
 
 /// The last line of a run.

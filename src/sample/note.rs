@@ -26,6 +26,19 @@ pub struct Beats {
     pub answered: u64,
 }
 
+/// How a worker of the generator got on in one second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Second {
+    /// Which of the run, from 0.
+    pub number: u64,
+    /// How late its timers were, at p99.
+    pub late: Duration,
+    /// How much of the time it ran, in thousandths; `None` where the system does not tell.
+    pub cpu_permille: Option<u32>,
+    /// How much of the time it waited for a core.
+    pub waited_permille: Option<u32>,
+}
+
 /// Why a thread ended before its loops or its time were used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EndCause {
@@ -44,6 +57,8 @@ pub enum EndCause {
 /// What happened without being a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Note<'a> {
+    /// How a worker got on in a second that is over.
+    Second(Second),
     /// An arrival found as many threads as there may be, and did nothing.
     Missed,
     /// A sampler could not run because an earlier one had failed.

@@ -3,6 +3,7 @@
 //! have figures of their own.
 
 mod connections;
+mod health;
 mod label;
 mod label_names;
 mod label_set;
@@ -12,6 +13,7 @@ mod thousands;
 mod times;
 
 pub use connections::{ConnectionStats, Gauge};
+pub use health::{Health, Span};
 pub use label::{Cause, CauseKey, LabelStats};
 pub use label_names::{LabelNames, OTHER_LABELS};
 pub use run::Stats;

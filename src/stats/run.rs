@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::sample::{EndCause, Note, Sample};
 use crate::stats::label_set::LabelSet;
-use crate::stats::{ConnectionStats, LabelNames, LabelStats, Times};
+use crate::stats::{ConnectionStats, Health, LabelNames, LabelStats, Times};
 
 /// All figures of a run, or of one worker's part of it.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +22,8 @@ pub struct Stats {
     pub missed: u64,
     /// How long after they were due threads started.
     pub lag: Times,
+    /// How well the generator kept up.
+    pub health: Health,
     /// Times that a thread waited in vain at a `rendezvous`.
     pub rendezvous_missed: u64,
     /// Threads that ended before their loops or time were used up, with one of them.
@@ -86,6 +88,7 @@ impl Stats {
                 self.lag.record(*late);
             }
             Note::Missed => self.missed += 1,
+            Note::Second(second) => self.health.record(second),
             Note::ThreadEndedEarly { thread, cause } => {
                 self.ended_early.entry(*cause).or_insert_with(|| (0, (*thread).to_owned())).0 += 1;
             }
@@ -101,6 +104,7 @@ impl Stats {
         self.threads_started += other.threads_started;
         self.missed += other.missed;
         self.lag.merge(&other.lag);
+        self.health.merge(other.health);
         self.rendezvous_missed += other.rendezvous_missed;
         for (cause, (count, example)) in other.ended_early {
             self.ended_early.entry(cause).or_insert_with(|| (0, example)).0 += count;

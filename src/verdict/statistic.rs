@@ -38,6 +38,9 @@ pub enum Statistic {
     IntendedTime(Figure),
     /// `missed`: arrivals that found as many threads as there may be. Of the whole run.
     Missed,
+    /// `saturated`: seconds in which the generator did not keep up, in spans of three or more. Of the
+    /// whole run.
+    Saturated,
     /// `lag.p99` and the like: how long after they were due threads started. Of the whole run.
     Lag(Figure),
     /// `handshake.upgrade.p95` and the like; without a figure, the median. Of the whole run.
@@ -85,7 +88,7 @@ pub enum Unit {
 
 impl Statistic {
     /// All names but those of percentiles, for advice.
-    pub const NAMES: [&'static str; 27] = [
+    pub const NAMES: [&'static str; 28] = [
         "count",
         "failures",
         "error_rate",
@@ -104,6 +107,7 @@ impl Statistic {
         "intended.p99",
         "lag.p99",
         "missed",
+        "saturated",
         "late",
         "early",
         "unanswered",
@@ -145,6 +149,7 @@ impl Statistic {
             "error_rate" => Self::ErrorRate,
             "rate" => Self::Rate,
             "missed" => Self::Missed,
+            "saturated" => Self::Saturated,
             "late" => Self::Late,
             "unmatched" => Self::Unmatched,
             "early" => Self::Early,
@@ -163,6 +168,7 @@ impl Statistic {
             Self::Count
             | Self::Failures
             | Self::Missed
+            | Self::Saturated
             | Self::Late
             | Self::Unmatched
             | Self::Early
@@ -182,7 +188,14 @@ impl Statistic {
 
     /// Whether it belongs to the whole run and to no label.
     pub fn is_of_the_run(self) -> bool {
-        matches!(self, Self::Handshake(..) | Self::PeakConnections | Self::Missed | Self::Lag(_))
+        matches!(
+            self,
+            Self::Handshake(..)
+                | Self::PeakConnections
+                | Self::Missed
+                | Self::Saturated
+                | Self::Lag(_)
+        )
     }
 
     /// Whether it says how many failures are acceptable.
@@ -218,6 +231,7 @@ impl Statistic {
                 seconds(label.intended.as_deref().and_then(|times| figure.of(times)))
             }
             Self::Missed => Some(evidence.stats.missed as f64),
+            Self::Saturated => Some(evidence.stats.health.saturated_seconds() as f64),
             Self::Lag(figure) => seconds(figure.of(&evidence.stats.lag)),
             Self::Handshake(Phase::Dns, figure) => seconds(figure.of(&connections.dns)),
             Self::Handshake(Phase::Tcp, figure) => seconds(figure.of(&connections.tcp)),

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use wsmeter::target::Server;
+
 use crate::controllers::run;
 use crate::support::env::Env;
 
@@ -157,4 +159,37 @@ fn a_machine_that_has_too_little_is_told_before_anything_is_sent() {
     env.wsmeter_after("ulimit -Sn 500", &run).finish().expect_exit(1);
     let forced = [&run[..], &["--force"]].concat();
     env.wsmeter_after("ulimit -n 500", &forced).finish().expect_exit(1);
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that tests nothing has to say why")]
+fn a_generator_that_has_to_wait_for_its_core_says_so() {
+    let plan = "defaults: { url: '${__P(target)}', path: /echo }
+thresholds: { all: saturated == 0 }
+thread_groups: { threads: 20, duration: 6s, steps: [{ open: { if_open: keep } }, { loop: { times: 1000, steps: [request_response: x] } }] }
+";
+    let env = Env::new();
+    env.write("plan.yaml", plan);
+    // Not in the same process: a server that waits for the core is no fault of the generator's.
+    let server = Server::start(([127, 0, 0, 1], 0).into()).expect("it starts");
+    let target = format!("target=ws://{}", server.address());
+    let run = ["run", "plan.yaml", "-o", "results", "--no-progress", "-J", &target];
+    // Others want the only core that it may use: they end with the shell that started them.
+    let spin = "taskset -c 0 sh -c 'while kill -0 '$$' 2>/dev/null; do :; done' & ";
+    let command = format!("taskset -cp 0 $$ >/dev/null || exit 99; {spin} {spin} true");
+    let finished = env.wsmeter_after(&command, &run).finish();
+    if finished.exit_code == Some(99) {
+        eprintln!("not tested: there is no `taskset` here");
+        return;
+    }
+    finished.expect_exit(1);
+    assert!(
+        finished.stderr.contains("\nwarning: this generator was saturated from "),
+        "{finished:?}"
+    );
+    assert!(finished.stderr.contains("saturated == 0"), "{}", finished.stderr);
+    let spans = finished.summary["generator"]["saturated"].as_array().expect("a list");
+    assert!(!spans.is_empty());
+    let last = finished.stderr.lines().last().unwrap_or_default();
+    assert!(last.starts_with("FAILED: "), "{last}");
 }
