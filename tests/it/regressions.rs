@@ -87,7 +87,8 @@ fn a_machine_without_free_descriptors_is_not_taken_for_a_server_that_refuses() {
     let (server, env) = (target(), Env::new());
     env.write("plan.yaml", plan("threads: 400", "- open\n- pause: 500ms\n- close"));
     let url = format!("target=ws://{}/echo", server.address());
-    let arguments = ["run", "plan.yaml", "-o", "results", "-J", &url];
+    // Else it would be refused before it begins.
+    let arguments = ["run", "plan.yaml", "-o", "results", "--force", "-J", &url];
     let finished = env.wsmeter_after("ulimit -n 256", &arguments).finish();
     finished.expect_exit(1);
     let failed: Vec<_> = finished.rows.iter().filter(|row| !row.success).collect();

@@ -134,6 +134,9 @@ fn starts(group: &Group) -> String {
         Schedule::Ramp(ramp_up) => ramp(group, *ramp_up),
         Schedule::Stages(stages) => {
             let each = stages.0.iter().map(|stage| match stage {
+                Stage::RampTo { threads, over } if over.is_zero() => {
+                    format!("to {threads} at once")
+                }
                 Stage::RampTo { threads, over } => format!("to {threads} in {}", duration(*over)),
                 Stage::Hold(time) => format!("hold {}", duration(*time)),
             });
