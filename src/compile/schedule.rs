@@ -14,6 +14,9 @@ const MAX_THREADS: u32 = 1_000_000;
 /// How many threads arrivals may be at once, where the plan does not say.
 const ARRIVING_AT_ONCE: u32 = 10_000;
 
+/// What to do about a key that only arrivals have.
+const ARRIVALS_ONLY: &str = "it is for `arrivals`; remove it";
+
 /// `threads`, `max_threads`: from 1 to 1,000,000.
 struct Threads(u32);
 
@@ -67,8 +70,7 @@ impl Compiler<'_> {
     }
 
     fn ramp(&mut self, group: &ThreadGroup, path: &Path) -> Load {
-        let help = "it is for `arrivals`; remove it";
-        self.without("arrivals", &arriving(group), path, help);
+        self.refuse(&arriving(group), "without `arrivals`", path, ARRIVALS_ONLY);
         let threads = match &group.threads {
             Some(threads) => self.fixed::<_, Threads>(threads, &path.key("threads")).map(|it| it.0),
             None => Some(1),
@@ -93,8 +95,8 @@ impl Compiler<'_> {
             ("ramp_up", group.ramp_up.is_some()),
             ("duration", group.duration.is_some()),
         ];
-        self.not_beside("stages", &written, path, "the stages say it; remove it");
-        self.without("arrivals", &arriving(group), path, "it is for `arrivals`; remove it");
+        self.refuse(&written, "beside `stages`", path, "the stages say it; remove it");
+        self.refuse(&arriving(group), "without `arrivals`", path, ARRIVALS_ONLY);
         let list = path.key("stages");
         let each = stages.0.iter().enumerate();
         let compiled: Vec<Option<Stage>> =
@@ -136,7 +138,7 @@ impl Compiler<'_> {
             ("duration", group.duration.is_some()),
         ];
         let help = "each arrival is a thread that does the steps once; `max_threads` bounds them";
-        self.not_beside("arrivals", &written, path, help);
+        self.refuse(&written, "beside `arrivals`", path, help);
         let list = path.key("arrivals");
         let each = own.0.iter().enumerate();
         let compiled: Vec<Option<Stretch>> =
@@ -199,18 +201,10 @@ impl Compiler<'_> {
         setting.and_then(|setting| self.fixed(setting, &path.key(key)))
     }
 
-    /// Refuses keys that have no meaning beside `what`.
-    fn not_beside(&mut self, what: &str, keys: &[(&'static str, bool)], path: &Path, help: &str) {
+    /// Refuses keys that have no meaning here; `place` says where that is.
+    fn refuse(&mut self, keys: &[(&'static str, bool)], place: &str, path: &Path, help: &str) {
         for (key, _) in keys.iter().filter(|(_, is_written)| *is_written) {
-            let title = format!("`{key}` has no meaning beside `{what}`");
-            self.note(Problem::error(&path.key(*key), title).at(At::Key).help(help));
-        }
-    }
-
-    /// Refuses keys that have no meaning without `what`.
-    fn without(&mut self, what: &str, keys: &[(&'static str, bool)], path: &Path, help: &str) {
-        for (key, _) in keys.iter().filter(|(_, is_written)| *is_written) {
-            let title = format!("`{key}` has no meaning without `{what}`");
+            let title = format!("`{key}` has no meaning {place}");
             self.note(Problem::error(&path.key(*key), title).at(At::Key).help(help));
         }
     }
