@@ -18,7 +18,7 @@ use crate::net::Stream;
 use crate::ws::frame::{self, Role};
 use crate::ws::inbox::Full;
 use crate::ws::{
-    Assembler, CloseFrame, Decoder, Direction, Frame, FrameRules, Inbox, Limits, Message,
+    Assembler, CloseFrame, Decoder, Direction, Frame, FrameRules, Inbox, Limits, Loss, Message,
     MessageKind, Observer, Opcode, Reaction, Shown, Tap, Violation,
 };
 
@@ -40,21 +40,6 @@ const POLICY_VIOLATION: u16 = 1008;
 
 /// What a peer is told that does not answer pings, if it still listens.
 const UNEXPECTED_CONDITION: u16 = 1011;
-
-/// Why a connection is gone.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Loss {
-    /// The peer sent a close frame.
-    Closed(CloseFrame),
-    /// TCP ended without a close frame; says how.
-    Disconnected(String),
-    /// The peer broke RFC 6455 or a limit.
-    Violation(Violation),
-    /// The inbox was full and must not overflow.
-    InboxFull,
-    /// A ping got no pong in time, and whoever sent it gave up.
-    PingTimeout,
-}
 
 /// Bytes that passed over a connection, before TLS: the upgrade, and all frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
