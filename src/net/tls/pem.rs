@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustls::RootCertStore;
 use rustls::crypto::ring;
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::ParsedCertificate;
 
@@ -39,7 +39,7 @@ impl Certificates {
         look_at(bytes, Wanted::Certificate)?;
         let mut certificates = Vec::new();
         for certificate in CertificateDer::pem_slice_iter(bytes) {
-            let certificate = certificate.map_err(|error| broken("a certificate", &error))?;
+            let certificate = certificate.map_err(|error| damaged("a certificate", &error))?;
             ParsedCertificate::try_from(&certificate)
                 .map_err(|error| broken("a certificate", &error))?;
             certificates.push(certificate);
@@ -62,13 +62,23 @@ impl PrivateKey {
     /// The first that the file holds.
     pub fn from_pem(bytes: &[u8]) -> Result<Self, PemError> {
         look_at(bytes, Wanted::Key)?;
-        let key = PrivateKeyDer::from_pem_slice(bytes).map_err(|error| broken("a key", &error))?;
+        let key = PrivateKeyDer::from_pem_slice(bytes).map_err(|error| damaged("a key", &error))?;
         ring::sign::any_supported_type(&key).map_err(|_| PemError {
             what: "has a private key of a kind that cannot be used".to_owned(),
             help: "use RSA with 2048 bits or more, ECDSA on P-256 or P-384, or Ed25519".to_owned(),
         })?;
         Ok(Self(Arc::new(key)))
     }
+}
+
+/// PEM itself is wrong.
+fn damaged(what: &str, error: &pem::Error) -> PemError {
+    let why = match error {
+        pem::Error::MissingSectionEnd { .. } => "its line `-----END …-----` is missing",
+        pem::Error::Base64Decode(_) => "it is not Base64",
+        _ => "it is not PEM",
+    };
+    broken(what, &why)
 }
 
 fn broken(what: &str, error: &dyn std::fmt::Display) -> PemError {
