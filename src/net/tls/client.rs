@@ -171,10 +171,10 @@ impl TlsConnector {
 
     /// The state of a handshake that nothing was sent of. `host` is what the server's certificate must
     /// be for, and what the server is told (RFC 6066 3) if it is a name.
-    pub(in crate::net) fn begin(&self, host: &str) -> Result<Box<TlsSession>, TlsError> {
+    pub(in crate::net) fn begin(&self, host: &str) -> Result<TlsSession, TlsError> {
         let name = server_name(host).ok_or_else(|| TlsError::bad_name(host))?;
         let settings = &self.client.settings;
-        TlsSession::new(Arc::clone(&self.config), name, settings).map(Box::new)
+        TlsSession::new(Arc::clone(&self.config), name, settings)
     }
 }
 
