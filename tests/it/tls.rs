@@ -385,7 +385,7 @@ fn no_output_shows_what_is_in_a_key_file() {
         outputs.push_str(&finished.stderr);
     }
     assert!(outputs.contains("authorities of ca.pem"), "{outputs}");
-    outputs.push_str(&format!("{finished:?}"));
+    let outputs = format!("{outputs}{finished:?}");
     for line in key.lines() {
         assert!(!outputs.contains(line), "{line}");
     }
