@@ -255,6 +255,28 @@ fn a_handshake_that_stalls_at_any_message_costs_the_time_to_connect_and_no_more(
 }
 
 #[test]
+fn a_wrong_byte_anywhere_fails_the_connection_and_not_the_run() {
+    let (authority, server) = (Authority::new("ours"), target());
+    for version in [&TLS12, &TLS13] {
+        let tls = TlsServer::new(authority.issue(&["127.0.0.1"])).with_version(version);
+        let front = Front::tls(&tls, server.address());
+        let relay = Front::corrupting(7, front.address());
+        let steps = "  - open: { connect_timeout: 300ms, tls: { resume: false } }\n  \
+                     - request_response: { send: hello, read_timeout: 300ms }\n  - close\n";
+        let plan = plan("ca: ca.pem", "threads: 10\n  loops: 20", steps);
+        let finished = run(&env_trusting(&authority), &plan, &relay.url("/echo"));
+        finished.expect_exit(1);
+        let opens = finished.rows("open");
+        assert_eq!(opens.len(), 200);
+        let count = |code: &str| opens.iter().filter(|row| row.code == code).count();
+        // The handshake has about 1,000 bytes, which 140 clients get wrong.
+        assert!(count("TLS") >= 80 && count("101") >= 20, "{} {}", count("TLS"), count("101"));
+        let replies = finished.rows("request_response");
+        assert!(replies.iter().all(|row| !row.success || row.elapsed < 300), "{replies:?}");
+    }
+}
+
+#[test]
 fn a_thread_resumes_its_own_sessions_and_no_other_threads() {
     let (authority, server) = (Authority::new("ours"), target());
     for version in [&TLS12, &TLS13] {

@@ -33,7 +33,7 @@ pub struct TlsError {
 }
 
 impl TlsError {
-    fn plain(text: impl Into<String>) -> Self {
+    pub(super) fn plain(text: impl Into<String>) -> Self {
         let text = text.into();
         Self { cause: text.clone(), text }
     }
@@ -60,6 +60,11 @@ impl TlsError {
     /// TCP ended before the handshake did.
     pub(super) fn closed() -> Self {
         Self::plain("the server closed the connection during the TLS handshake")
+    }
+
+    /// The library takes nothing more to send.
+    pub(super) fn ended() -> Self {
+        Self::plain("TLS has ended, or its keys are used up")
     }
 
     /// TCP failed before the handshake ended.

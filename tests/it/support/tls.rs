@@ -226,6 +226,35 @@ impl Front {
         })
     }
 
+    /// Hands everything on, but for one byte to each client, which is another: to the first client the
+    /// first byte, to the next the one that is `step` further, and so on.
+    pub(crate) fn corrupting(step: usize, behind: SocketAddr) -> Self {
+        let clients = AtomicUsize::new(0);
+        Self::start(move |client, _| {
+            let wrong = clients.fetch_add(1, Ordering::Relaxed) * step;
+            async move {
+                let (mut from_client, mut to_client) = client.into_split();
+                let (mut from_server, mut to_server) = connect(behind).await.into_split();
+                let answers = async {
+                    let (mut piece, mut seen) = (vec![0; 4_096], 0);
+                    while let Ok(length @ 1..) = from_server.read(&mut piece).await {
+                        if (seen..seen + length).contains(&wrong) {
+                            piece[wrong - seen] ^= 0x55;
+                        }
+                        seen += length;
+                        if to_client.write_all(&piece[..length]).await.is_err() {
+                            break;
+                        }
+                    }
+                };
+                tokio::select! {
+                    () = answers => {}
+                    _ = tokio::io::copy(&mut from_client, &mut to_server) => {}
+                }
+            }
+        })
+    }
+
     fn start<F: Future<Output = ()> + Send + 'static>(
         serve: impl Fn(TcpStream, Arc<Counts>) -> F + Send + 'static,
     ) -> Self {
