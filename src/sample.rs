@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 pub use code::Code;
-pub use note::{Beats, EndCause, Note, Phases, Second};
+pub use note::{Beats, EndCause, Note, Phases, Second, TlsHandshake};
 pub use run_end::RunEnd;
 pub(crate) use text::may_be_control;
 pub use text::{TEXT_CHARS, one_line};

@@ -13,7 +13,6 @@ const LATER_KEYS: &[&str] = &[
     "origin",
     "proxy",
     "subprotocols",
-    "tls",
 ];
 
 /// Steps that are specified but not built yet.
@@ -75,6 +74,7 @@ const HOMES: &[(&[&str], &str)] = &[
             "headers",
             "connection",
             "connect_timeout",
+            "tls",
             "read_timeout",
             "write_timeout",
             "max_message_size",
@@ -125,6 +125,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("run_for", "{ duration: 30s, steps: [ … ] }"),
     ("send", "{ every: 25s, text: '2' }"),
     ("set", "{ name: value }"),
+    ("tls", "{ ca: ca.pem }"),
     ("transaction", "{ name: checkout, steps: [ … ] }"),
     ("while", "{ condition: last_ok, steps: [ … ] }"),
 ];
@@ -209,7 +210,8 @@ mod tests {
 
     #[test]
     fn what_a_later_version_knows_is_said_to_be_missing() {
-        assert_eq!(unknown_key("tls", "`open`", &["url"]).title, "`tls` is not in this version");
+        let error = unknown_key("proxy", "`open`", &["url"]);
+        assert_eq!(error.title, "`proxy` is not in this version");
         assert_eq!(unknown_kind("step", "http", &["loop"]).title, "`http` is not in this version");
     }
 

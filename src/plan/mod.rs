@@ -31,6 +31,7 @@ mod step;
 mod syntax;
 mod thread_group;
 mod timer;
+mod tls;
 
 pub use assertion::{Check, HeaderCheck, HexCheck, JsonCheck, PingPongFilter, SizeCheck};
 pub use controller::{
@@ -59,8 +60,9 @@ pub use schema::{schema, steps_schema};
 pub use scoped::Scoped;
 pub use setting::{
     Count, Entries, Flag, Kind, List, Number, Passes, Rate, Removable, Setting, Size, Text, TextOr,
-    Time, Word,
+    Time, Version, Word,
 };
 pub use step::Step;
 pub use thread_group::{Plan, ThreadGroup};
 pub use timer::{Gaussian, Pace, Pause, Rendezvous};
+pub use tls::Tls;

@@ -11,6 +11,7 @@ use crate::plan::setting::{
     Count, Entries, Flag, List, Removable, Setting, Size, Text, TextOr, Time, Word, given,
 };
 use crate::plan::timer::Pause;
+use crate::plan::tls::Tls;
 
 /// What all samplers share, borrowed from one of them.
 #[derive(Debug, Clone, Copy)]
@@ -109,12 +110,14 @@ macro_rules! samplers {
 samplers! {
     /// Connects and upgrades.
     Open {
-        /// The address of the server: `ws://host[:port][/path][?query]`.
+        /// The address of the server: `ws://host[:port][/path][?query]`, or `wss://` for TLS.
         url: Setting<Text>,
         /// Path and query of the address; they replace those of `url`.
         path: Setting<Text>,
-        /// How long name lookup, TCP and upgrade may take together.
+        /// How long name lookup, TCP, TLS and upgrade may take together.
         connect_timeout: Setting<Time>,
+        /// How `wss://` connections are made: which servers are trusted, what they are shown.
+        tls: Tls,
         /// Further headers of the upgrade request.
         headers: Entries<Removable<Setting<Text>>>,
         /// A larger message fails the connection.
@@ -286,6 +289,9 @@ pub struct Connect {
     pub connect_timeout: Option<Setting<Time>>,
     /// See [`Open`].
     #[serde(default, deserialize_with = "given")]
+    pub tls: Option<Tls>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
     pub headers: Option<Entries<Removable<Setting<Text>>>>,
     /// See [`Open`].
     #[serde(default, deserialize_with = "given")]
@@ -387,6 +393,9 @@ pub struct Defaults {
     /// See [`Open`].
     #[serde(default, deserialize_with = "given")]
     pub connect_timeout: Option<Setting<Time>>,
+    /// See [`Open`]; merges with the outer scope's.
+    #[serde(default, deserialize_with = "given")]
+    pub tls: Option<Tls>,
     /// See [`Open`]; merges with the outer scope's.
     #[serde(default, deserialize_with = "given")]
     pub headers: Option<Entries<Removable<Setting<Text>>>>,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::program::{
     Assertion, ByteSize, Extractor, Filter, Heartbeat, Matching, Pause, PushDelay, Setting,
-    Template, VariableId,
+    Template, Tls, VariableId,
 };
 
 /// One sampler: what all kinds share, and its kind.
@@ -123,12 +123,14 @@ pub enum OnError {
 /// `open`.
 #[derive(Debug)]
 pub struct Open {
-    /// `ws://host[:port][/path][?query]`.
+    /// `ws://host[:port][/path][?query]`, or `wss://`.
     pub url: Template,
     /// Replaces path and query of `url`.
     pub path: Option<Template>,
-    /// Deadline for name lookup, TCP and upgrade together; never zero.
+    /// Deadline for name lookup, TCP, TLS and upgrade together; never zero.
     pub connect_timeout: Setting<Duration>,
+    /// How `wss://` connections are made; `None` where the URL is known to be none.
+    pub tls: Option<Box<Tls>>,
     /// Further request headers, in order.
     pub headers: Vec<Header>,
     /// A larger message fails the connection.

@@ -35,5 +35,6 @@ mod support;
 mod target;
 mod thresholds;
 mod timers;
+mod tls;
 mod transactions;
 mod try_plan;

@@ -8,7 +8,7 @@ use crate::net::{Url, shown};
 use crate::program::{
     Close, Correlate, Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend, JsonPart, Matching,
     OnError, Open, Part, Payload, PingPong, Pings, Read, Reply, Sampler, SamplerKind, SentAt,
-    Setting, SingleRead, Template,
+    Setting, SingleRead, Template, Tls,
 };
 
 /// Bytes of a binary payload that are shown.
@@ -90,6 +90,9 @@ fn open(page: &mut Page, open: &Open) {
         }
     }
     page.entry("connect_timeout", &open.connect_timeout.shown());
+    if let Some(own) = &open.tls {
+        tls(page, own);
+    }
     for header in &open.headers {
         let secret = ["authorization", "proxy-authorization", "cookie"];
         let value = if secret.iter().any(|name| header.name.eq_ignore_ascii_case(name)) {
@@ -106,6 +109,24 @@ fn open(page: &mut Page, open: &Open) {
     page.entry("pings", &pings(open));
     page.entry("fragments", &open.fragments.shown());
     heartbeat(page, &open.heartbeat);
+}
+
+fn tls(page: &mut Page, tls: &Tls) {
+    let settings = tls.client.settings();
+    let trusted = match (settings.insecure, &tls.ca) {
+        (true, _) => "no server is verified".to_owned(),
+        (false, Some(ca)) => format!("authorities of {ca}"),
+        (false, None) => "authorities of this machine".to_owned(),
+    };
+    let resumed = if settings.resume { "resumed by each thread" } else { "never resumed" };
+    let version = settings.min_version.name();
+    page.entry("tls", &format!("{trusted}, TLS {version} or newer, sessions {resumed}"));
+    if let Some(cert) = &tls.cert {
+        page.entry("client certificate", cert);
+    }
+    if let Some(name) = &tls.server_name {
+        page.entry("server_name", &name.source);
+    }
 }
 
 fn heartbeat(page: &mut Page, heartbeat: &Heartbeat) {

@@ -12,10 +12,12 @@ use crate::exec::outcome::{Execution, Failure, Outcome};
 use crate::exec::samplers::close::close_one;
 use crate::exec::samplers::job::{Job, interrupted, nonzero};
 use crate::exec::wait::Ended;
-use crate::net::{self, DialError, Url};
+use crate::net::{self, DialError, TlsConnector, TlsPhase, TlsTo, Url, is_server_name};
 use crate::program::{self, Fragments, IfOpen, Pings, WhenFull, is_secret_header};
-use crate::sample::{Code, Note, Phases};
-use crate::ws::{ConnectError, ConnectFailure, FrameRules, InboxBounds, Limits, Overflow, connect};
+use crate::sample::{Code, Note, Phases, TlsHandshake};
+use crate::ws::{
+    ConnectError, ConnectFailure, Connected, FrameRules, InboxBounds, Limits, Overflow, connect,
+};
 
 pub(crate) async fn run<'p>(
     job: &mut Job<'_, 'p>,
@@ -59,13 +61,13 @@ pub(crate) async fn open<'p>(
     let deadline = outcome.start + attempt.timeout;
     let tap = job.tap();
     let connecting = Box::pin(async move {
-        connect(&attempt.url, &attempt.headers, attempt.limits, deadline, tap).await
+        let Attempt { url, tls, headers, limits, .. } = &attempt;
+        let tls = tls.as_ref().map(|(connector, name)| TlsTo { connector, server_name: name });
+        connect(url, tls, headers, *limits, deadline, tap).await
     });
     let failure = match job.connections.drive(connecting).await {
         Some(Ok(connected)) => {
-            let phases =
-                Phases { dns: connected.dns, tcp: connected.tcp, upgrade: connected.upgrade };
-            job.note(&Note::Opened { phases });
+            job.note(&Note::Opened { phases: phases(&connected) });
             outcome.code = Code::SWITCHING_PROTOCOLS;
             outcome.end = connected.done;
             outcome.connect = connected.done - outcome.start;
@@ -90,6 +92,12 @@ pub(crate) async fn open<'p>(
     let end = clock::now();
     outcome.connect = end - outcome.start;
     Ok(Err(Box::new(Execution::Row(outcome.failed(failure, end)))))
+}
+
+fn phases(connected: &Connected) -> Phases {
+    let Connected { dns, tcp, tls, upgrade, .. } = *connected;
+    let tls = tls.map(|TlsPhase { time, resumed }| TlsHandshake { time, resumed });
+    Phases { dns, tcp, tls, upgrade }
 }
 
 /// How long to wait before the next attempt, if an earlier one failed.
@@ -117,6 +125,8 @@ pub(crate) async fn give_up(connections: &mut Connections<'_>, id: SlotId, failu
 /// Everything evaluated, nothing sent.
 struct Attempt {
     url: Url,
+    /// What a secure one is opened with, and the name that the server must have.
+    tls: Option<(TlsConnector, String)>,
     headers: Vec<(String, String)>,
     timeout: Duration,
     limits: Limits,
@@ -128,6 +138,7 @@ fn evaluate(job: &mut Job<'_, '_>, spec: &program::Open) -> Result<Attempt, Fail
     let path = spec.path.as_ref().map(|path| scope.text(path)).transpose()?;
     let url = Url::parse(&url, path.as_deref())
         .map_err(|error| bad_value(&error.what, &spec.url.source))?;
+    let tls = tls(scope, job.connections, spec, &url)?;
     let mut headers = Vec::with_capacity(spec.headers.len());
     for header in &spec.headers {
         headers.push((header.name.clone(), scope.text(&header.value)?.into_owned()));
@@ -150,7 +161,24 @@ fn evaluate(job: &mut Job<'_, '_>, spec: &program::Open) -> Result<Attempt, Fail
     };
     let max_message_size = scope.value(&spec.max_message_size)?.0;
     let limits = Limits { max_message_size, inbox, frames: frame_rules(scope, spec)? };
-    Ok(Attempt { url, headers, timeout, limits })
+    Ok(Attempt { url, tls, headers, timeout, limits })
+}
+
+fn tls(
+    scope: &mut Scope,
+    connections: &mut Connections<'_>,
+    spec: &program::Open,
+    url: &Url,
+) -> Result<Option<(TlsConnector, String)>, Failure> {
+    let Some(tls) = spec.tls.as_ref().filter(|_| url.is_secure()) else { return Ok(None) };
+    let Some(name) = &tls.server_name else {
+        return Ok(Some((connections.tls_connector(&tls.client), url.host.clone())));
+    };
+    let text = scope.text(name)?.into_owned();
+    if !is_server_name(&text) {
+        return Err(bad_value(&format!("`{text}` is no name of a server"), &name.source));
+    }
+    Ok(Some((connections.tls_connector(&tls.client), text)))
 }
 
 fn frame_rules(scope: &mut Scope, spec: &program::Open) -> Result<FrameRules, Failure> {
@@ -198,6 +226,7 @@ fn describe(failure: &ConnectFailure) -> Failure {
                 format!("failed to connect: {}", os_error(source)),
             );
         }
+        ConnectError::Dial(DialError::Tls(error)) => (Code::Tls, error.cause.as_str()),
         ConnectError::Dial(DialError::Timeout { .. }) => {
             (Code::ConnectTimeout, "no connection in time")
         }

@@ -96,6 +96,13 @@ impl PeerConnection {
         self.record.request = String::from_utf8(head).expect("a request head is UTF-8");
     }
 
+    /// Waits for whatever comes, and passes over it.
+    pub(crate) fn skip_some_bytes(&mut self) {
+        let more = self.fill(self.deadline);
+        assert!(more == Fill::Bytes, "nothing but {more:?}");
+        self.buffer.clear();
+    }
+
     /// What a correct server answers to the request that was read.
     pub(crate) fn upgrade_response(&self) -> String {
         let key = self.record.header("Sec-WebSocket-Key").expect("the request has a key");
