@@ -191,6 +191,7 @@ impl<'p> Connections<'p> {
         let mut now = turn.get().now;
         let (mut is_pumped, mut is_armed) = (true, true);
         let mut buffer = worker.read_buffer.borrow_mut();
+        let mut spare = worker.spare_payload.borrow_mut();
         for (index, slot) in slots.iter_mut().enumerate() {
             let Slot { closing, attribution, heartbeat, .. } = slot;
             let (Some(connection), loss @ None) = (&mut slot.connection, &mut slot.loss) else {
@@ -206,12 +207,12 @@ impl<'p> Connections<'p> {
                 _ => &mut KeepAll,
             };
             let read_at = if attribution.is_none() && heartbeat.is_none() {
-                connection.poll_pump(context, &mut buffer, observer)
+                connection.poll_pump(context, &mut buffer, &mut spare, observer)
             } else {
                 let attribution = attribution.as_deref_mut();
                 let heartbeat = heartbeat.as_deref_mut().filter(|_| !connection.is_closing());
                 let mut first = Background { attribution, heartbeat, worker, observer };
-                connection.poll_pump(context, &mut buffer, &mut first)
+                connection.poll_pump(context, &mut buffer, &mut spare, &mut first)
             };
             now = read_at.or(now);
             is_pumped &= connection.is_read_empty();

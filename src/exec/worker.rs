@@ -32,6 +32,8 @@ pub(crate) struct Worker {
     pub(crate) shared: Arc<Shared>,
     /// Filled and emptied within one pump.
     pub(crate) read_buffer: RefCell<Box<[u8]>>,
+    /// Memory of a payload that nobody needs any more, for the next one.
+    pub(crate) spare_payload: RefCell<Vec<u8>>,
     /// For one outgoing frame at a time.
     pub(crate) write_buffer: RefCell<Vec<u8>>,
     sink: RefCell<Box<dyn WorkerSink>>,
@@ -86,6 +88,13 @@ impl Worker {
             *last = text.into();
         }
         Rc::clone(&last)
+    }
+
+    /// Keeps the memory of a payload for the next one, unless it is very much.
+    pub(crate) fn recycle(&self, payload: Vec<u8>) {
+        if payload.capacity() <= READ_BUFFER {
+            self.spare_payload.replace(payload);
+        }
     }
 
     /// A place for one task's waker.
@@ -172,6 +181,7 @@ pub(crate) fn run(
     let worker = Rc::new(Worker {
         shared,
         read_buffer: RefCell::new(vec![0; READ_BUFFER].into_boxed_slice()),
+        spare_payload: RefCell::default(),
         write_buffer: RefCell::default(),
         tracer: sink.wants_traces().then(Rc::default),
         sink: RefCell::new(sink),

@@ -235,11 +235,13 @@ impl Connection {
     }
 
     /// Writes and reads what can be now, and arranges to be woken for more; tells when something was
-    /// read last, if it was. `buffer` is shared by all connections of a worker.
+    /// read last, if it was. `buffer`, and `spare` for the next payload, are shared by all connections of
+    /// a worker.
     pub fn poll_pump(
         &mut self,
         context: &mut Context<'_>,
         buffer: &mut [u8],
+        spare: &mut Vec<u8>,
         observer: &mut dyn Observer,
     ) -> Option<Instant> {
         let mut read_at = None;
@@ -267,7 +269,9 @@ impl Connection {
                     read_at = Some(now);
                     let is_empty = length < room && self.ends_in_short_reads();
                     self.emptied = is_empty.then_some(now);
+                    self.decoder.swap_spare(spare);
                     self.receive(&buffer[..length], now, observer);
+                    self.decoder.swap_spare(spare);
                     // The runtime knows as well that such a read leaves nothing.
                     if is_empty && self.loss.is_none() {
                         self.left = Left::Nothing;

@@ -8,6 +8,9 @@ use crate::ws::{Opcode, Violation};
 /// Memory reserved at once for a payload, whatever its header claims; the rest grows as it arrives.
 const FIRST_RESERVE: usize = 64 * 1024;
 
+/// So many bytes more than twice its length are nothing for a payload to take.
+const LITTLE: usize = 64;
+
 /// A complete frame.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Frame {
@@ -29,6 +32,8 @@ pub struct Decoder {
     role: Role,
     max_payload: u64,
     state: State,
+    /// Memory for the next payload, if it is of about that size; empty between two reads.
+    spare: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -45,7 +50,7 @@ impl Decoder {
     /// A decoder that refuses data frames with payloads of more than `max_payload` bytes; control
     /// frames have a limit of their own (RFC 6455 5.5).
     pub fn new(role: Role, max_payload: u64) -> Self {
-        Self { role, max_payload, state: State::Between }
+        Self { role, max_payload, state: State::Between, spare: Vec::new() }
     }
 
     /// Memory held for an unfinished payload, in bytes: at most 64 KiB or twice what has arrived of
@@ -55,6 +60,12 @@ impl Decoder {
             State::InPayload { payload, .. } => payload.capacity(),
             State::Between | State::InHead { .. } => 0,
         }
+    }
+
+    /// Swaps the memory that the next payload may take with `spare`, which many connections share: lent
+    /// for the time of one read, it spares an allocation for each message of a steady exchange.
+    pub(crate) fn swap_spare(&mut self, spare: &mut Vec<u8>) {
+        std::mem::swap(&mut self.spare, spare);
     }
 
     /// Whether part of a frame is there.
@@ -100,14 +111,27 @@ impl Decoder {
 
     /// The frame at the front of `input`, if all of it is there: the usual case, in which nothing has
     /// to be kept between two reads.
-    fn whole(&self, input: &mut &[u8], now: Instant) -> Result<Option<Frame>, Violation> {
+    fn whole(&mut self, input: &mut &[u8], now: Instant) -> Result<Option<Frame>, Violation> {
         let Some(head) = Head::parse(input, self.role)? else { return Ok(None) };
         self.check_size(&head)?;
         let payload = &input[head.head_length..];
         let Ok(length) = usize::try_from(head.payload_length) else { return Ok(None) };
         let Some((payload, rest)) = payload.split_at_checked(length) else { return Ok(None) };
         *input = rest;
-        Ok(Some(finish(&head, payload.to_vec(), now)))
+        let payload = self.owned(payload);
+        Ok(Some(finish(&head, payload, now)))
+    }
+
+    /// A copy of a payload. It may wait long, so it takes no more than twice its length of memory, or
+    /// a little.
+    fn owned(&mut self, payload: &[u8]) -> Vec<u8> {
+        if !(payload.len()..=payload.len() * 2 + LITTLE).contains(&self.spare.capacity()) {
+            return payload.to_vec();
+        }
+        let mut owned = std::mem::take(&mut self.spare);
+        owned.clear();
+        owned.extend_from_slice(payload);
+        owned
     }
 
     /// Starts a frame at the front of `input`, which is not empty.
@@ -194,6 +218,23 @@ mod tests {
         }
         assert!(input.is_empty());
         Ok(frames)
+    }
+
+    #[test]
+    fn a_payload_takes_spare_memory_of_about_its_size_only() {
+        let payload = [7; 100];
+        for (capacity, is_taken) in
+            [(0, false), (99, false), (100, true), (264, true), (300, false)]
+        {
+            let mut spare = Vec::with_capacity(capacity);
+            let memory = spare.as_ptr();
+            let mut decoder = Decoder::new(Role::Client, 1_000);
+            decoder.swap_spare(&mut spare);
+            let owned = decoder.owned(&payload);
+            decoder.swap_spare(&mut spare);
+            assert_eq!((owned.as_slice(), owned.as_ptr() == memory), (&payload[..], is_taken));
+            assert_eq!(spare.capacity(), if is_taken { 0 } else { capacity });
+        }
     }
 
     #[test]
