@@ -36,7 +36,9 @@ impl Compiler<'_> {
             Some(_) => return Some(template),
         };
         let problem = |title: &str| Some(Problem::error(path, title));
-        let problem = if start.contains("://") {
+        // A query may hold an address, as that of a redirect does.
+        let before_query = start.split('?').next().unwrap_or_default();
+        let problem = if before_query.contains("://") {
             problem("`path` is only path and query")
                 .map(|problem| problem.help("write a whole address as `url`"))
         } else if !start.starts_with('/') {

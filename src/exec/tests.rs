@@ -88,7 +88,7 @@ fn open(address: SocketAddr) -> Step {
         path: None,
         connect_timeout: Setting::Fixed(Duration::from_secs(5)),
         subprotocols: Vec::new(),
-        headers: Vec::new(),
+        head: RequestHead::default(),
         max_message_size: Setting::Fixed(ByteSize(1 << 20)),
         inbox: InboxLimits {
             messages: Setting::Fixed(1000),

@@ -12,7 +12,7 @@ use crate::exec::cursor::{Cursor, EmptyPasses, Kind, Next, Pass, Tally};
 use crate::exec::evaluate::Scope;
 use crate::exec::extractor;
 use crate::exec::flow::Flow;
-use crate::exec::outcome::{Execution, Failure, Outcome, Reason};
+use crate::exec::outcome::{Execution, Failure, Outcome, Reason, is_http};
 use crate::exec::row::{self, Whose};
 use crate::exec::samplers;
 use crate::exec::transaction::{Ended, Transaction};
@@ -307,7 +307,12 @@ impl<'p> Thread<'p> {
             }
             Execution::Row(mut outcome) => {
                 // Until the upgrade is accepted, its codes are HTTP's.
-                let opening = sampler.kind.opening().is_some() && outcome.head.is_none();
+                let is_refused = match outcome.code {
+                    Code::SWITCHING_PROTOCOLS => false,
+                    Code::Number(status) => is_http(status),
+                    _ => outcome.head.is_none(),
+                };
+                let opening = sampler.kind.opening().is_some() && is_refused;
                 self.tell_last_frame(&sampler.kind, &outcome);
                 self.judge(sampler, &mut outcome);
                 self.emit(label, &mut outcome, opening);

@@ -79,7 +79,7 @@ fn without_secret_headers(head: &str) -> String {
 }
 
 /// Shows what passes over one connection.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ConnectionTap {
     pub(crate) tracer: Rc<Tracer>,
     pub(crate) connection: String,

@@ -1,10 +1,14 @@
 //! Reaching a server: URLs, name lookup, TCP. The only module that will name a TLS crate.
 
+mod cookies;
 mod dial;
 mod url;
+mod web;
 
+pub use cookies::Cookies;
 pub use dial::{DialError, Dialed, dial};
 pub use url::{Url, UrlError, encoded, is_secret, shown};
+pub use web::host_header;
 
 /// A connected byte stream.
 pub type Stream = tokio::net::TcpStream;

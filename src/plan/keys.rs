@@ -4,8 +4,7 @@ use crate::diag::nearest;
 use crate::plan::error::ShapeError;
 
 /// Keys of plans, groups, steps, samplers and matchers that are specified but not built yet.
-const LATER_KEYS: &[&str] =
-    &["at_end", "basic_auth", "compression", "cookies", "failed_pause", "origin", "proxy", "tls"];
+const LATER_KEYS: &[&str] = &["at_end", "compression", "failed_pause", "proxy", "tls"];
 
 /// Steps that are specified but not built yet.
 const LATER_STEPS: &[&str] = &["http"];
@@ -65,6 +64,10 @@ const HOMES: &[(&[&str], &str)] = &[
             "path",
             "headers",
             "subprotocols",
+            "cookies",
+            "origin",
+            "basic_auth",
+            "follow_redirects",
             "connection",
             "connect_timeout",
             "read_timeout",
@@ -99,6 +102,7 @@ const HOMES: &[(&[&str], &str)] = &[
 /// How keys are written that want settings; a list of steps in their place is a frequent mistake.
 const EXAMPLES: &[(&str, &str)] = &[
     ("answer", "{ when: { equals: '2' }, send: '3' }"),
+    ("basic_auth", "{ user: bob, password: '${password}' }"),
     ("block", "{ steps: [ … ] }"),
     ("chance", "{ percent: 10, steps: [ … ] }"),
     ("for_each", "{ in: [a, b], as: x, steps: [ … ] }"),

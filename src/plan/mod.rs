@@ -51,8 +51,8 @@ pub use load::{Loaded, load};
 pub use path::{FileId, Path, Segment};
 pub use problem::Problem;
 pub use sampler::{
-    Backoff, Close, Common, Connect, Correlate, Defaults, Inbox, Open, PingPong, PushDelay, Read,
-    RequestResponse, SendFile, SingleRead, SingleWrite,
+    Backoff, BasicAuth, Close, Common, Connect, Correlate, Defaults, Inbox, Open, PingPong,
+    PushDelay, Read, RequestResponse, SendFile, SingleRead, SingleWrite,
 };
 pub use schedule::{Arrivals, Stage};
 pub use schema::{schema, steps_schema};

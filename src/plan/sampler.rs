@@ -115,8 +115,17 @@ samplers! {
         path: Setting<Text>,
         /// How long name lookup, TCP and upgrade may take together.
         connect_timeout: Setting<Time>,
-        /// Further headers of the upgrade request.
-        headers: Entries<Removable<Setting<Text>>>,
+        /// Further headers of the upgrade request, in order; a list of values is a header for each.
+        headers: Entries<Removable<List<Setting<Text>>>>,
+        /// Cookies to send beside those that servers have set for the thread; of the same name, these.
+        cookies: Entries<Removable<Setting<Text>>>,
+        /// The header `Origin`, by which servers tell on which page a browser's script runs.
+        origin: Setting<Text>,
+        /// The user and the password of the header `Authorization` (RFC 7617).
+        basic_auth: BasicAuth,
+        /// How many redirects are followed, within `connect_timeout` and in the same row. Credentials
+        /// and secret headers do not go to another host.
+        follow_redirects: Setting<Count>,
         /// The subprotocols to offer, best first. A server that chooses another one fails the sample.
         subprotocols: List<Setting<Text>>,
         /// A larger message fails the connection.
@@ -260,6 +269,18 @@ samplers! {
     }
 }
 
+/// `basic_auth`: who asks.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BasicAuth {
+    /// The name, without a colon.
+    #[serde(default, deserialize_with = "given")]
+    pub user: Option<Setting<Text>>,
+    /// The password, which no output shows.
+    #[serde(default, deserialize_with = "given")]
+    pub password: Option<Setting<Text>>,
+}
+
 /// `backoff`: the first wait, and the longest; each is twice the one before, and an attempt that
 /// succeeds ends them.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -288,7 +309,19 @@ pub struct Connect {
     pub connect_timeout: Option<Setting<Time>>,
     /// See [`Open`].
     #[serde(default, deserialize_with = "given")]
-    pub headers: Option<Entries<Removable<Setting<Text>>>>,
+    pub headers: Option<Entries<Removable<List<Setting<Text>>>>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub cookies: Option<Entries<Removable<Setting<Text>>>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub origin: Option<Setting<Text>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub basic_auth: Option<BasicAuth>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub follow_redirects: Option<Setting<Count>>,
     /// See [`Open`].
     #[serde(default, deserialize_with = "given")]
     pub subprotocols: Option<List<Setting<Text>>>,
@@ -394,7 +427,19 @@ pub struct Defaults {
     pub connect_timeout: Option<Setting<Time>>,
     /// See [`Open`]; merges with the outer scope's.
     #[serde(default, deserialize_with = "given")]
-    pub headers: Option<Entries<Removable<Setting<Text>>>>,
+    pub headers: Option<Entries<Removable<List<Setting<Text>>>>>,
+    /// See [`Open`]; merges with the outer scope's.
+    #[serde(default, deserialize_with = "given")]
+    pub cookies: Option<Entries<Removable<Setting<Text>>>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub origin: Option<Setting<Text>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub basic_auth: Option<BasicAuth>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub follow_redirects: Option<Setting<Count>>,
     /// See [`Open`].
     #[serde(default, deserialize_with = "given")]
     pub subprotocols: Option<List<Setting<Text>>>,

@@ -17,6 +17,7 @@ mod json_template;
 mod pause;
 mod push_delay;
 mod reply;
+mod request_head;
 mod sampler;
 mod schedule;
 mod secrets;
@@ -47,9 +48,13 @@ pub use json_template::JsonPart;
 pub use pause::{Pace, PaceShare, Pause, Rate, Rendezvous};
 pub use push_delay::{PushDelay, SentAt, TimeUnit};
 pub use reply::{Correlate, LateReplies, Matching, Reply, Unmatched};
+pub use request_head::{
+    BasicAuth, Header, MAX_REDIRECTS, RequestHead, cookie_name, cookie_value, header_value,
+    redirects, user_name,
+};
 pub use sampler::{
-    Backoff, Close, Expect, Fragments, Header, IfOpen, InboxLimits, MAX_RANDOM, OnError, Open,
-    Payload, PingKind, PingPong, Pings, Read, RequestResponse, Sampler, SamplerKind, SingleRead,
+    Backoff, Close, Expect, Fragments, IfOpen, InboxLimits, MAX_RANDOM, OnError, Open, Payload,
+    PingKind, PingPong, Pings, Read, RequestResponse, Sampler, SamplerKind, SingleRead,
     SingleWrite, WhenFull, subprotocol,
 };
 pub use schedule::{

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::program::{
     Assertion, BadValue, ByteSize, Extractor, Filter, Heartbeat, Matching, Pause, PushDelay,
-    Setting, Template, VariableId,
+    RequestHead, Setting, Template, VariableId,
 };
 
 /// One sampler: what all kinds share, and its kind.
@@ -129,8 +129,8 @@ pub struct Open {
     pub path: Option<Template>,
     /// Deadline for name lookup, TCP and upgrade together; never zero.
     pub connect_timeout: Setting<Duration>,
-    /// Further request headers, in order.
-    pub headers: Vec<Header>,
+    /// What the upgrade request says beside what every one says.
+    pub head: RequestHead,
     /// The subprotocols that are offered, best first; see [`subprotocol`].
     pub subprotocols: Vec<Template>,
     /// A larger message fails the connection.
@@ -200,15 +200,6 @@ pub fn subprotocol(name: &str) -> Result<(), BadValue> {
     }
     let bad = BadValue::new(format!("`{name}` is not a subprotocol"));
     Err(bad.with_help("names are letters, digits and `-._`; write several as a list: `[a, b]`"))
-}
-
-/// One header of the upgrade request.
-#[derive(Debug, Clone)]
-pub struct Header {
-    /// A valid header name (RFC 9110 5.1), none of those the handshake sets itself.
-    pub name: String,
-    /// Its value.
-    pub value: Template,
 }
 
 /// `inbox`: what a connection keeps for later readers.

@@ -78,6 +78,15 @@ impl Secrets {
         }
     }
 
+    /// Adds the cookie of a `Set-Cookie` header, not its attributes.
+    pub fn remember_set_cookie(&mut self, value: &str) {
+        let pair = value.split(';').next().unwrap_or_default();
+        self.remember_telling(pair.trim());
+        if let Some((_, value)) = pair.split_once('=') {
+            self.remember_telling(value.trim().trim_matches('"'));
+        }
+    }
+
     /// Adds the values of a URL's query parameters whose names tell that they are secrets.
     pub fn remember_query(&mut self, url: &str) {
         let Some((_, query)) = url.split_once('?') else { return };

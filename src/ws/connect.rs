@@ -9,7 +9,7 @@ use tokio::time::timeout_at;
 use crate::clock;
 use crate::net::{DialError, Stream, Url, dial};
 use crate::ws::handshake::{Answer, Asked, UpgradeRequest};
-use crate::ws::{Connection, Direction, KeepAll, Limits, Tap};
+use crate::ws::{Connection, Direction, KeepAll, Limits, Refusal, Tap, refusal};
 
 /// An accepted upgrade.
 #[derive(Debug)]
@@ -39,8 +39,10 @@ pub struct ConnectFailure {
     pub error: ConnectError,
     /// Bytes of the upgrade request, if it was sent.
     pub sent_bytes: u64,
-    /// Bytes of the answer's head, or of what came instead.
+    /// Bytes of the answer, as far as it was read, or of what came instead.
     pub bytes: u64,
+    /// The answer, if it was another than 101.
+    pub refusal: Option<Box<Refusal>>,
 }
 
 /// Why there is no connection.
@@ -87,7 +89,7 @@ pub async fn connect(
     deadline: Instant,
     mut tap: Option<Box<dyn Tap>>,
 ) -> Result<Connected, ConnectFailure> {
-    let failure = |error| ConnectFailure { error, sent_bytes: 0, bytes: 0 };
+    let failure = |error| ConnectFailure { error, sent_bytes: 0, bytes: 0, refusal: None };
     let request = UpgradeRequest::new(&url.uri, asked)
         .map_err(|what| failure(ConnectError::Invalid { what }))?;
     let dialed = dial(url, deadline).await.map_err(|error| failure(ConnectError::Dial(error)))?;
@@ -99,10 +101,21 @@ pub async fn connect(
         Err(_) => Err((timeout(), exchange.received.len())),
     };
     let sent_bytes = exchange.sent as u64;
+    let refusal = match &outcome {
+        Err((ConnectError::Refused { status, .. }, length)) => {
+            let Exchange { stream, received, .. } = &mut exchange;
+            Some(Box::new(refusal::read(stream, received, (*status, *length), deadline).await))
+        }
+        _ => None,
+    };
     if let Some(tap) = &mut tap {
         tap.head(Direction::Sent, &request.bytes[..exchange.sent], started);
-        let length = outcome.as_ref().map_or(exchange.received.len(), |(length, _)| *length);
-        tap.head(Direction::Received, &exchange.received[..length], clock::now());
+        if let Some(Refusal { head, body, done }) = refusal.as_deref() {
+            tap.head(Direction::Received, &[head.as_slice(), body].concat(), *done);
+        } else {
+            let length = outcome.as_ref().map_or(exchange.received.len(), |(length, _)| *length);
+            tap.head(Direction::Received, &exchange.received[..length], clock::now());
+        }
     }
     match outcome {
         Ok((length, done)) => {
@@ -121,7 +134,10 @@ pub async fn connect(
                 head: exchange.received[..length].to_vec(),
             })
         }
-        Err((error, length)) => Err(ConnectFailure { error, sent_bytes, bytes: length as u64 }),
+        Err((error, length)) => {
+            let bytes = if refusal.is_some() { exchange.received.len() } else { length } as u64;
+            Err(ConnectFailure { error, sent_bytes, bytes, refusal })
+        }
     }
 }
 

@@ -4,6 +4,8 @@ use http::{Request, Uri, header};
 use tungstenite::handshake::client::{generate_key, generate_request};
 use tungstenite::handshake::derive_accept_key;
 
+use crate::net::host_header;
+
 /// An answer's head may be this long, in bytes.
 pub const MAX_RESPONSE: usize = 64 * 1024;
 const MAX_HEADERS: usize = 128;
@@ -60,12 +62,8 @@ impl UpgradeRequest {
     /// A request for `uri`.
     pub fn new(uri: &Uri, asked: &Asked) -> Result<Self, String> {
         let key = generate_key();
-        let host = match uri.port_u16() {
-            None | Some(80) => uri.host().unwrap_or_default().to_owned(),
-            Some(port) => format!("{}:{port}", uri.host().unwrap_or_default()),
-        };
         let request = Request::get(uri)
-            .header(header::HOST, host)
+            .header(header::HOST, host_header(uri))
             .header(header::CONNECTION, "Upgrade")
             .header(header::UPGRADE, "websocket")
             .header(header::SEC_WEBSOCKET_VERSION, "13")

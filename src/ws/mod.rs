@@ -17,6 +17,7 @@ mod linger;
 mod loss;
 mod observer;
 mod opcode;
+mod refusal;
 mod tap;
 mod violation;
 
@@ -32,5 +33,6 @@ pub use linger::linger;
 pub use loss::Loss;
 pub use observer::{KeepAll, Observer, Reaction};
 pub use opcode::Opcode;
+pub use refusal::Refusal;
 pub use tap::{Direction, Shown, Tap};
 pub use violation::Violation;

@@ -7,8 +7,8 @@ use crate::cli::explain::value::{HIDDEN, Shown, named};
 use crate::net::{Url, shown};
 use crate::program::{
     Close, Correlate, Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend, JsonPart, Matching,
-    OnError, Open, Part, Payload, PingPong, Pings, Read, Reply, Sampler, SamplerKind, SentAt,
-    Setting, SingleRead, Template,
+    OnError, Open, Part, Payload, PingPong, Pings, Read, Reply, RequestHead, Sampler, SamplerKind,
+    SentAt, Setting, SingleRead, Template,
 };
 
 /// Bytes of a binary payload that are shown.
@@ -90,15 +90,7 @@ fn open(page: &mut Page, open: &Open) {
         }
     }
     page.entry("connect_timeout", &open.connect_timeout.shown());
-    for header in &open.headers {
-        let secret = ["authorization", "proxy-authorization", "cookie"];
-        let value = if secret.iter().any(|name| header.name.eq_ignore_ascii_case(name)) {
-            HIDDEN.to_owned()
-        } else {
-            named(&header.name, &header.value.source)
-        };
-        page.entry("header", &format!("{}: {value}", header.name));
-    }
+    request_head(page, &open.head);
     for subprotocol in &open.subprotocols {
         page.entry("subprotocol", &subprotocol.source);
     }
@@ -109,6 +101,28 @@ fn open(page: &mut Page, open: &Open) {
     page.entry("pings", &pings(open));
     page.entry("fragments", &open.fragments.shown());
     heartbeat(page, &open.heartbeat);
+}
+
+fn request_head(page: &mut Page, head: &RequestHead) {
+    for header in &head.headers {
+        let secret = ["authorization", "proxy-authorization", "cookie"];
+        let value = if secret.iter().any(|name| header.name.eq_ignore_ascii_case(name)) {
+            HIDDEN.to_owned()
+        } else {
+            named(&header.name, &header.value.source)
+        };
+        page.entry("header", &format!("{}: {value}", header.name));
+    }
+    for (name, _) in &head.cookies {
+        page.entry("cookie", &format!("{name}={HIDDEN}"));
+    }
+    if let Some(origin) = &head.origin {
+        page.entry("origin", &origin.source);
+    }
+    if let Some(basic_auth) = &head.basic_auth {
+        page.entry("basic_auth", &format!("{}, password {HIDDEN}", basic_auth.user.source));
+    }
+    page.entry("follow_redirects", &head.follow_redirects.shown());
 }
 
 fn heartbeat(page: &mut Page, heartbeat: &Heartbeat) {

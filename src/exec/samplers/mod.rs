@@ -2,6 +2,7 @@
 
 mod close;
 mod job;
+mod journey;
 mod open;
 mod payload;
 mod ping_pong;

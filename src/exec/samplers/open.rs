@@ -5,20 +5,22 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::clock;
+use crate::exec::asking::Asking;
+use crate::exec::assertion;
 use crate::exec::connections::{Connections, SlotId};
 use crate::exec::evaluate::{Scope, bad_value};
 use crate::exec::heartbeat::Heartbeat;
-use crate::exec::outcome::{Execution, Failure, Outcome};
+use crate::exec::outcome::{Execution, Failure, Outcome, refused};
 use crate::exec::samplers::close::close_one;
 use crate::exec::samplers::job::{Job, interrupted, nonzero};
+use crate::exec::samplers::journey::Journey;
 use crate::exec::wait::Ended;
 use crate::net::{self, DialError, Url};
-use crate::program::{
-    self, BadValue, Fragments, IfOpen, Pings, WhenFull, is_secret_header, subprotocol,
-};
+use crate::program::{self, BadValue, Fragments, IfOpen, Pings, WhenFull, subprotocol};
 use crate::sample::{Code, Note, Phases};
 use crate::ws::{
-    Asked, ConnectError, ConnectFailure, FrameRules, InboxBounds, Limits, Overflow, connect,
+    ConnectError, ConnectFailure, Connected, Connection, FrameRules, InboxBounds, Limits, Overflow,
+    Refusal,
 };
 
 pub(crate) async fn run<'p>(
@@ -48,52 +50,87 @@ pub(crate) async fn open<'p>(
     }
     let attempt = evaluate(job, spec)?;
     let heartbeat = Heartbeat::evaluate(job.scope, &spec.heartbeat, clock::now())?;
-    let shown = if job.scope.shared.program.show_secrets {
-        attempt.url.uri.to_string()
-    } else {
-        // Now: variables may have other values when a later row shows it. And by value first: a
-        // secret may hold what separates the parameters of a query.
-        net::shown(&job.scope.shown(attempt.url.uri.to_string().into()))
-    };
-    let shown = job.connections.worker.shared_text(&shown);
+    let mut shown = shown_url(job, &attempt.url);
     // An open connection of this name is closed first, before timing starts.
     close_one(job.connections, job.id).await;
     let mut outcome = Box::new(Outcome::begun(clock::now()));
-    outcome.url = Some(Rc::clone(&shown));
-    let deadline = outcome.start + attempt.timeout;
-    let tap = job.tap();
-    let connecting = Box::pin(async move {
-        connect(&attempt.url, &attempt.asked, attempt.limits, deadline, tap).await
-    });
-    let failure = match job.connections.drive(connecting).await {
-        Some(Ok(connected)) => {
-            let phases =
-                Phases { dns: connected.dns, tcp: connected.tcp, upgrade: connected.upgrade };
-            job.note(&Note::Opened { phases });
-            outcome.code = Code::SWITCHING_PROTOCOLS;
-            outcome.end = connected.done;
-            outcome.connect = connected.done - outcome.start;
-            outcome.bytes = connected.bytes;
-            outcome.sent_bytes = connected.sent_bytes;
-            outcome.head = Some(connected.head.into());
-            job.connections.opened(job.id, connected.connection, shown, heartbeat);
-            return Ok(Ok(outcome));
-        }
-        Some(Err(failure)) => {
-            outcome.bytes = failure.bytes;
-            outcome.sent_bytes = failure.sent_bytes;
-            describe(&failure)
+    let first = attempt.url.clone();
+    let Attempt { url, asking, subprotocols, timeout, limits } = attempt;
+    let (deadline, tap) = (outcome.start + timeout, job.tap());
+    let jar = std::mem::take(&mut job.scope.cookies);
+    let journey = Journey { url, asking, subprotocols, limits, deadline, tap, jar };
+    let mut refusal = None;
+    let failure = match job.connections.drive(Box::pin(journey.travel())).await {
+        Some(mut arrival) => {
+            arrival.hide(job.scope);
+            if arrival.url != first {
+                shown = shown_url(job, &arrival.url);
+            }
+            job.scope.cookies = std::mem::take(&mut arrival.jar);
+            let (received, sent) = arrival.before;
+            match arrival.result {
+                Ok(connected) => {
+                    outcome.url = Some(Rc::clone(&shown));
+                    let connection = accepted(job, &mut outcome, connected, (received, sent));
+                    job.connections.opened(job.id, connection, shown, heartbeat);
+                    return Ok(Ok(outcome));
+                }
+                Err(mut failure) => {
+                    outcome.bytes = received + failure.bytes;
+                    outcome.sent_bytes = sent + failure.sent_bytes;
+                    refusal = failure.refusal.take();
+                    describe(&failure, refusal.as_deref(), arrival.why.as_deref())
+                }
+            }
         }
         None => interrupted(),
     };
+    outcome.url = Some(Rc::clone(&shown));
     let (received_bytes, sent_bytes) = (outcome.bytes, outcome.sent_bytes);
     job.note(&Note::OpenFailed { received_bytes, sent_bytes });
     job.connections.open_failed(job.id, Some(shown), failure.clone());
     let slot = job.slot();
     slot.failed_attempts = slot.failed_attempts.saturating_add(1);
-    let end = clock::now();
+    let end = refusal.as_ref().map_or_else(clock::now, |refusal| refusal.done);
     outcome.connect = end - outcome.start;
-    Ok(Err(Box::new(Execution::Row(outcome.failed(failure, end)))))
+    let mut outcome = outcome.failed(failure, end);
+    if let Some(refusal) = refusal {
+        outcome.answered(refusal.head, refusal.body, end);
+        if assertion::expect_status(job.scope, &job.sampler.assertions, &outcome) {
+            outcome.failure = None;
+        }
+    }
+    Ok(Err(Box::new(Execution::Row(outcome))))
+}
+
+/// Takes down what an accepted upgrade tells; `before`: bytes received and sent before it.
+fn accepted(
+    job: &Job<'_, '_>,
+    outcome: &mut Outcome,
+    connected: Connected,
+    before: (u64, u64),
+) -> Connection {
+    let phases = Phases { dns: connected.dns, tcp: connected.tcp, upgrade: connected.upgrade };
+    job.note(&Note::Opened { phases });
+    outcome.code = Code::SWITCHING_PROTOCOLS;
+    outcome.end = connected.done;
+    outcome.connect = connected.done - outcome.start;
+    outcome.bytes = before.0 + connected.bytes;
+    outcome.sent_bytes = before.1 + connected.sent_bytes;
+    outcome.head = Some(connected.head.into());
+    connected.connection
+}
+
+/// The address without secrets, as rows show it. Now: variables may have other values when a later
+/// row shows it. And by value first: a secret may hold what separates the parameters of a query.
+fn shown_url(job: &Job<'_, '_>, url: &Url) -> Rc<str> {
+    let text = url.uri.to_string();
+    let shown = if job.scope.shared.program.show_secrets {
+        text
+    } else {
+        net::shown(&job.scope.shown(text.into()))
+    };
+    job.connections.worker.shared_text(&shown)
 }
 
 /// How long to wait before the next attempt, if an earlier one failed.
@@ -121,7 +158,8 @@ pub(crate) async fn give_up(connections: &mut Connections<'_>, id: SlotId, failu
 /// Everything evaluated, nothing sent.
 struct Attempt {
     url: Url,
-    asked: Asked,
+    asking: Asking,
+    subprotocols: Vec<String>,
     timeout: Duration,
     limits: Limits,
 }
@@ -132,13 +170,7 @@ fn evaluate(job: &mut Job<'_, '_>, spec: &program::Open) -> Result<Attempt, Fail
     let path = spec.path.as_ref().map(|path| scope.text(path)).transpose()?;
     let url = Url::parse(&url, path.as_deref())
         .map_err(|error| bad_value(&error.what, &spec.url.source))?;
-    let mut headers = Vec::with_capacity(spec.headers.len());
-    for header in &spec.headers {
-        headers.push((header.name.clone(), scope.text(&header.value)?.into_owned()));
-    }
-    for (name, value) in headers.iter().filter(|(name, _)| is_secret_header(name)) {
-        scope.hide(|secrets| secrets.remember_header(name, value));
-    }
+    let asking = Asking::evaluate(scope, &spec.head, &url)?;
     if url.uri.query().is_some_and(|query| query.split('&').any(net::is_secret)) {
         scope.hide(|secrets| secrets.remember_query(&url.uri.to_string()));
     }
@@ -154,8 +186,8 @@ fn evaluate(job: &mut Job<'_, '_>, spec: &program::Open) -> Result<Attempt, Fail
     };
     let max_message_size = scope.value(&spec.max_message_size)?.0;
     let limits = Limits { max_message_size, inbox, frames: frame_rules(scope, spec)? };
-    let asked = Asked { headers, subprotocols: subprotocols(scope, spec)? };
-    Ok(Attempt { url, asked, timeout, limits })
+    let subprotocols = subprotocols(scope, spec)?;
+    Ok(Attempt { url, asking, subprotocols, timeout, limits })
 }
 
 /// The subprotocols to offer; constants are checked when the plan is read.
@@ -201,8 +233,16 @@ fn os_error(source: &io::Error) -> String {
     }
 }
 
-/// How a failed attempt reads in its row.
-fn describe(failure: &ConnectFailure) -> Failure {
+/// How a failed attempt reads in its row. `why`: a redirect was not followed.
+fn describe(failure: &ConnectFailure, refusal: Option<&Refusal>, why: Option<&str>) -> Failure {
+    if let (ConnectError::Refused { status, line }, Some(refusal)) = (&failure.error, refusal) {
+        let cause = match why {
+            Some(_) => "the server redirects the upgrade too often, or to where it cannot go",
+            None => "the server refused the upgrade",
+        };
+        let text = refused(line, why, &refusal.body);
+        return Failure::new(Code::Number(*status), text, cause);
+    }
     let text = match &failure.error {
         ConnectError::Dial(DialError::Dns { source, .. } | DialError::Refused { source, .. }) => {
             format!("{}: {}", failure.error, os_error(source))
