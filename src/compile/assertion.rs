@@ -53,7 +53,7 @@ impl Compiler<'_> {
         // The answer to an `open` that is to be refused has a body.
         let is_refusal = sampler.kind == "open" && checks.iter().any(wants_refusal);
         for leaf in all() {
-            let has_body = is_refusal && leaf.reach == Reach::Message;
+            let has_body = (is_refusal || sampler.kind == "http") && leaf.reach == Reach::Message;
             if !has_body && !leaf.reach.includes(sampler) {
                 self.out_of_reach(&leaf, sampler.kind);
             }

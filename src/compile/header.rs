@@ -13,15 +13,15 @@ use crate::program::{
 /// Headers that a plan cannot give, and why.
 const REFUSED: &[(&str, &str)] = &[
     ("host", "it comes from `url`"),
-    ("connection", "the handshake sets it"),
-    ("upgrade", "the handshake sets it"),
+    ("connection", "it is set anyway"),
+    ("upgrade", "it is set anyway"),
     ("sec-websocket-key", "the handshake sets it, fresh for each connection"),
     ("sec-websocket-version", "the handshake sets it"),
     ("sec-websocket-accept", "it belongs in the server's answer"),
     ("sec-websocket-extensions", "compression and other extensions are not in this version"),
     ("sec-websocket-protocol", "write `subprotocols`"),
-    ("content-length", "the upgrade request has no body"),
-    ("transfer-encoding", "the upgrade request has no body"),
+    ("content-length", "it follows from the body, if there is one"),
+    ("transfer-encoding", "it follows from the body, if there is one"),
 ];
 
 impl Compiler<'_> {

@@ -11,8 +11,8 @@ use crate::program::{
     SamplerKind, Setting, WhenFull,
 };
 
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
-const MAX_MESSAGE_SIZE: ByteSize = ByteSize(16 << 20);
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
+pub(super) const MAX_MESSAGE_SIZE: ByteSize = ByteSize(16 << 20);
 const INBOX_MESSAGES: u32 = 1_000;
 const INBOX_BYTES: ByteSize = ByteSize(1 << 20);
 const BACKOFF_FIRST: Duration = Duration::from_secs(1);
@@ -199,7 +199,7 @@ impl Compiler<'_> {
     }
 
     /// Whether some `url` has been refused, so that its lack further in is no news.
-    fn url_failed(&self) -> bool {
+    pub(super) fn url_failed(&self) -> bool {
         self.problems.iter().any(|problem| problem.path.last_key() == Some("url"))
     }
 }

@@ -1,10 +1,12 @@
 //! Reaching a server: URLs, name lookup, TCP. The only module that will name a TLS crate.
 
+mod client;
 mod cookies;
 mod dial;
 mod url;
 mod web;
 
+pub use client::{HttpAnswer, HttpError, HttpExchange, HttpLimits, HttpRequest, request};
 pub use cookies::Cookies;
 pub use dial::{DialError, Dialed, dial};
 pub use url::{Url, UrlError, encoded, is_secret, shown};

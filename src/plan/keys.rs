@@ -6,12 +6,10 @@ use crate::plan::error::ShapeError;
 /// Keys of plans, groups, steps, samplers and matchers that are specified but not built yet.
 const LATER_KEYS: &[&str] = &["at_end", "compression", "failed_pause", "proxy", "tls"];
 
-/// Steps that are specified but not built yet.
-const LATER_STEPS: &[&str] = &["http"];
-
 /// What other tools call a step, and its name here.
 const OTHER_NAMES: &[(&str, &str)] = &[
     ("assign", "set"),
+    ("fetch", "http"),
     ("connect", "open"),
     ("continue", "next_pass"),
     ("delay", "pause"),
@@ -108,6 +106,8 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("for_each", "{ in: [a, b], as: x, steps: [ … ] }"),
     ("gaussian", "{ mean: 1s, deviation: 200ms }"),
     ("heartbeat", "{ ping: { every: 30s } }"),
+    ("body", "{ json: { user: bob } }"),
+    ("http", "{ path: /login, body: { form: { user: bob } } }"),
     ("if", "{ condition: last_ok, then: [ … ] }"),
     ("include", "login.yaml"),
     ("interleave", "{ steps: [ … ] }"),
@@ -159,7 +159,7 @@ pub(crate) fn unknown_key(key: &str, place: &str, known: &[&str]) -> ShapeError 
 
 /// The error for a step or check called `name`, which is none of `known`.
 pub(crate) fn unknown_kind(what: &str, name: &str, known: &[&str]) -> ShapeError {
-    if LATER_STEPS.contains(&name) || LATER_KEYS.contains(&name) {
+    if LATER_KEYS.contains(&name) {
         return not_in_this_version(name);
     }
     let error = ShapeError::new(format!("unknown {what} `{name}`"));
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn what_a_later_version_knows_is_said_to_be_missing() {
         assert_eq!(unknown_key("tls", "`open`", &["url"]).title, "`tls` is not in this version");
-        assert_eq!(unknown_kind("step", "http", &["loop"]).title, "`http` is not in this version");
+        assert_eq!(unknown_kind("step", "tls", &["loop"]).title, "`tls` is not in this version");
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod error;
 mod extractor;
 mod file;
 mod heartbeat;
+mod http;
 mod include;
 mod json;
 mod keys;
@@ -43,6 +44,7 @@ pub use extractor::{
     BetweenExtractor, CommonExtractor, Extractor, HeaderExtractor, JsonExtractor, RegexExtractor,
 };
 pub use heartbeat::{Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend};
+pub use http::{Body, Http};
 pub use include::{Included, Steps};
 pub use json::Json;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::program::{
-    Assertion, BadValue, ByteSize, Extractor, Filter, Heartbeat, Matching, Pause, PushDelay,
+    Assertion, BadValue, ByteSize, Extractor, Filter, Heartbeat, Http, Matching, Pause, PushDelay,
     RequestHead, Setting, Template, VariableId,
 };
 
@@ -65,6 +65,8 @@ pub enum SamplerKind {
     PingPong(PingPong),
     /// Closes the connection (RFC 6455 7).
     Close(Close),
+    /// Sends an HTTP request and waits for its answer.
+    Http(Box<Http>),
 }
 
 impl SamplerKind {
@@ -75,7 +77,7 @@ impl SamplerKind {
             Self::RequestResponse(RequestResponse { connect, .. })
             | Self::SingleWrite(SingleWrite { connect, .. })
             | Self::SingleRead(SingleRead { connect, .. }) => connect.as_deref(),
-            Self::Read(_) | Self::PingPong(_) | Self::Close(_) => None,
+            Self::Read(_) | Self::PingPong(_) | Self::Close(_) | Self::Http(_) => None,
         }
     }
 
@@ -85,7 +87,11 @@ impl SamplerKind {
             Self::RequestResponse(request) => Some(&request.expect),
             Self::SingleRead(read) => Some(&read.expect),
             Self::Read(read) => Some(&read.expect),
-            Self::Open(_) | Self::SingleWrite(_) | Self::PingPong(_) | Self::Close(_) => None,
+            Self::Open(_)
+            | Self::SingleWrite(_)
+            | Self::PingPong(_)
+            | Self::Close(_)
+            | Self::Http(_) => None,
         }
     }
 }
@@ -101,6 +107,7 @@ impl SamplerKind {
             Self::Read(_) => "read",
             Self::PingPong(_) => "ping_pong",
             Self::Close(_) => "close",
+            Self::Http(_) => "http",
         }
     }
 }

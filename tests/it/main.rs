@@ -14,6 +14,7 @@ mod functions;
 mod gallery;
 mod heartbeat;
 mod hostile;
+mod http;
 mod include;
 mod jmeter;
 mod layers;

@@ -124,13 +124,21 @@ fn accepted(
 /// The address without secrets, as rows show it. Now: variables may have other values when a later
 /// row shows it. And by value first: a secret may hold what separates the parameters of a query.
 fn shown_url(job: &Job<'_, '_>, url: &Url) -> Rc<str> {
-    let text = url.uri.to_string();
-    let shown = if job.scope.shared.program.show_secrets {
-        text
+    shown_address(job.scope, job.connections, &url.uri.to_string())
+}
+
+/// An address without secrets.
+pub(crate) fn shown_address(
+    scope: &Scope,
+    connections: &Connections<'_>,
+    address: &str,
+) -> Rc<str> {
+    if scope.shared.program.show_secrets {
+        connections.worker.shared_text(address)
     } else {
-        net::shown(&job.scope.shown(text.into()))
-    };
-    job.connections.worker.shared_text(&shown)
+        let shown = net::shown(&scope.shown(address.into()));
+        connections.worker.shared_text(&shown)
+    }
 }
 
 /// How long to wait before the next attempt, if an earlier one failed.
@@ -243,24 +251,8 @@ fn describe(failure: &ConnectFailure, refusal: Option<&Refusal>, why: Option<&st
         let text = refused(line, why, &refusal.body);
         return Failure::new(Code::Number(*status), text, cause);
     }
-    let text = match &failure.error {
-        ConnectError::Dial(DialError::Dns { source, .. } | DialError::Refused { source, .. }) => {
-            format!("{}: {}", failure.error, os_error(source))
-        }
-        error => error.to_string(),
-    };
     let (code, cause) = match &failure.error {
-        ConnectError::Dial(DialError::Dns { .. }) => (Code::Dns, "the name was not resolved"),
-        ConnectError::Dial(DialError::Refused { source, .. }) => {
-            return Failure::new(
-                Code::ConnectRefused,
-                text,
-                format!("failed to connect: {}", os_error(source)),
-            );
-        }
-        ConnectError::Dial(DialError::Timeout { .. }) => {
-            (Code::ConnectTimeout, "no connection in time")
-        }
+        ConnectError::Dial(error) => return dial_failure(error),
         ConnectError::Timeout { .. } => {
             (Code::ConnectTimeout, "no complete answer to the upgrade in time")
         }
@@ -274,7 +266,25 @@ fn describe(failure: &ConnectFailure, refusal: Option<&Refusal>, why: Option<&st
             (Code::Upgrade, "the answer to the upgrade does not conform")
         }
     };
-    Failure::new(code, text, cause)
+    Failure::new(code, failure.error.to_string(), cause)
+}
+
+/// How it reads that a server was not reached.
+pub(crate) fn dial_failure(error: &DialError) -> Failure {
+    match error {
+        DialError::Dns { source, .. } => {
+            let text = format!("{error}: {}", os_error(source));
+            Failure::new(Code::Dns, text, "the name was not resolved")
+        }
+        DialError::Refused { source, .. } => {
+            let source = os_error(source);
+            let text = format!("{error}: {source}");
+            Failure::new(Code::ConnectRefused, text, format!("failed to connect: {source}"))
+        }
+        DialError::Timeout { .. } => {
+            Failure::new(Code::ConnectTimeout, error.to_string(), "no connection in time")
+        }
+    }
 }
 
 #[cfg(test)]

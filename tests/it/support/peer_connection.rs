@@ -96,6 +96,21 @@ impl PeerConnection {
         self.record.request = String::from_utf8(head).expect("a request head is UTF-8");
     }
 
+    /// Reads the body of the request whose head was read; gives both.
+    pub(crate) fn request_with_body(&mut self) -> String {
+        let length = self
+            .record
+            .header("Content-Length")
+            .map_or(0, |length| length.trim().parse::<usize>().expect("it is a number"));
+        while self.buffer.len() < length {
+            let more = self.fill(self.deadline);
+            assert!(more == Fill::Bytes, "no body but {more:?}");
+        }
+        let body: Vec<u8> = self.buffer.drain(..length).collect();
+        let body = String::from_utf8(body).expect("the body is UTF-8");
+        format!("{}{body}", self.record.request)
+    }
+
     /// What a correct server answers to the request that was read.
     pub(crate) fn upgrade_response(&self) -> String {
         let key = self.record.header("Sec-WebSocket-Key").expect("the request has a key");
