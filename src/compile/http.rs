@@ -32,10 +32,7 @@ impl Compiler<'_> {
             Some(written) => Some(self.path(written, &path.key("path"))?),
             None => None,
         };
-        let body = match &own.body {
-            Some(body) => Some(self.body(body, &path.key("body"))),
-            None => None,
-        };
+        let body = own.body.as_ref().map(|body| self.body(body, &path.key("body")));
         let method = match &own.method {
             Some(method) => self.setting(method, &path.key("method")),
             None if body.is_some() => Some(Setting::Fixed(Method::Post)),

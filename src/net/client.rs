@@ -267,8 +267,10 @@ fn failed(error: hyper::Error) -> HttpError {
     if error.is_incomplete_message() {
         return HttpError::Disconnected { how: "the server closed TCP".to_owned() };
     }
-    let is_of_the_system = error.source().is_some_and(|source| source.is::<io::Error>());
-    let how = if is_of_the_system { source[2..].to_owned() } else { format!("{error}{source}") };
+    let how = match error.source().and_then(|source| source.downcast_ref::<io::Error>()) {
+        Some(of_the_system) => of_the_system.to_string(),
+        None => format!("{error}{source}"),
+    };
     HttpError::Disconnected { how }
 }
 

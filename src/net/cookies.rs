@@ -1,4 +1,4 @@
-//! A jar of cookies (RFC 6265) that knows the URLs of WebSockets.
+//! A jar of cookies (RFC 6265) for HTTP and for what begins as HTTP.
 
 use cookie_store::{CookieStore, RawCookie};
 

@@ -124,10 +124,14 @@ impl Secrets {
         match value {
             Value::String(text) => self.remember_field(name, text),
             Value::Array(values) => {
-                values.iter().for_each(|value| self.remember_value(name, value));
+                for value in values {
+                    self.remember_value(name, value);
+                }
             }
             Value::Object(entries) => {
-                entries.iter().for_each(|(name, value)| self.remember_value(name, value));
+                for (name, value) in entries {
+                    self.remember_value(name, value);
+                }
             }
             _ => {}
         }
