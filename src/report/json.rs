@@ -201,6 +201,9 @@ struct Cause<'a> {
     text: &'a str,
     count: u64,
     example: &'a str,
+    /// The head and the beginning of the body that a server answered, if that was HTTP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -351,6 +354,7 @@ fn causes(stats: &Stats) -> Vec<Cause<'_>> {
                 text: &key.text,
                 count: cause.count,
                 example: &cause.example,
+                answer: figures.answer(key),
             })
         })
         .collect();

@@ -289,6 +289,14 @@ fn a_refusal_can_be_what_is_wanted_and_its_answer_asserted() {
     assert_eq!(finished.row("body").failure, "Test failed: text expected to contain /teapot/");
     let causes = finished.summary["causes"].to_string();
     assert!(causes.contains("`404 Not Found`: refused, as asked"), "{causes}");
+    let answer = finished.summary["causes"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .find_map(|cause| cause["answer"].as_str().filter(|_| cause["label"] == "other"));
+    let answer = answer.expect("it is kept");
+    assert!(answer.starts_with("HTTP/1.1 404 Not Found\nConnection: close\n"), "{answer}");
+    assert!(answer.ends_with("Content-Length: 18\n\nrefused, as asked"), "{answer}");
 }
 
 #[test]
