@@ -80,7 +80,7 @@ impl Compiler<'_> {
     /// `url`: its beginning must be right even if more of it is only known in the run.
     fn http_url(&mut self, setting: &plan::Setting<Text>, path: &Path) -> Option<Template> {
         let template = self.text(setting, path)?;
-        self.secrets.remember_query(template.as_constant().unwrap_or_default());
+        self.secrets.remember_url(template.as_constant().unwrap_or_default());
         let parsed = match (template.as_constant(), template.parts.first()) {
             (Some(url), _) => Url::parse_http(url, None),
             (None, Some(Part::Text(start))) if start.contains("://") => {

@@ -9,7 +9,7 @@ impl Compiler<'_> {
     /// `url`: its beginning must be right even if more of it is only known in the run.
     pub(super) fn url(&mut self, setting: &Setting<Text>, path: &Path) -> Option<Template> {
         let template = self.text(setting, path)?;
-        self.secrets.remember_query(template.as_constant().unwrap_or_default());
+        self.secrets.remember_url(template.as_constant().unwrap_or_default());
         let problem = match template.as_constant() {
             Some(url) => whole_url(url, path),
             None => match template.parts.first() {
@@ -29,7 +29,7 @@ impl Compiler<'_> {
     /// `path`: begins with `/`.
     pub(super) fn path(&mut self, setting: &Setting<Text>, path: &Path) -> Option<Template> {
         let template = self.text(setting, path)?;
-        self.secrets.remember_query(template.as_constant().unwrap_or_default());
+        self.secrets.remember_url(template.as_constant().unwrap_or_default());
         let start = match template.parts.first() {
             None => "",
             Some(Part::Text(start)) => start.as_str(),

@@ -14,14 +14,17 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::sleep_until;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
+use tokio::time::{sleep_until, timeout};
 
 use crate::clock;
-use crate::net::{DialError, Url, dial, host_header};
+use crate::net::{DialError, Stream, Url, dial, host_header};
 
 /// An answer's head may be this long, in bytes.
 const MAX_HEAD: usize = 64 * 1024;
+
+/// How long the server has to close TCP.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A request, ready to send.
 #[derive(Debug)]
@@ -66,6 +69,8 @@ pub struct HttpExchange {
     pub request_head: String,
     /// The answer.
     pub result: Result<HttpAnswer, HttpError>,
+    /// What the server has yet to close, for [`drain`].
+    pub remains: Option<Stream>,
 }
 
 /// A whole answer.
@@ -122,12 +127,16 @@ pub async fn request(request: HttpRequest, limits: HttpLimits) -> HttpExchange {
     let dialed = dial(&url, limits.connect_by).await;
     let connected = clock::now();
     let progress = Rc::new(Progress::new(connected));
-    let result = match dialed {
+    let outcome = match dialed {
         Ok(dialed) => {
             let wire = Wire { stream: dialed.stream, progress: Rc::clone(&progress) };
             in_time(exchange(wire, message, limits.max_body), &progress, limits).await
         }
         Err(error) => Err(HttpError::Dial(error)),
+    };
+    let (result, remains) = match outcome {
+        Ok((answer, stream)) => (Ok(answer), Some(stream)),
+        Err(error) => (Err(error), None),
     };
     let end = match &result {
         Ok(_) => progress.last_read.get().unwrap_or(connected),
@@ -141,15 +150,24 @@ pub async fn request(request: HttpRequest, limits: HttpLimits) -> HttpExchange {
         received: progress.received.get(),
         request_head,
         result,
+        remains,
     }
+}
+
+/// Waits, at most a second, until the server closes TCP, as it was asked to: the side that closes first
+/// is left with a socket in `TIME_WAIT`.
+pub async fn drain(mut stream: Stream) {
+    let mut rest = [0; 512];
+    let goodbye = async { while matches!(stream.read(&mut rest).await, Ok(1..)) {} };
+    timeout(PATIENCE, goodbye).await.ok();
 }
 
 /// Waits as long as the limits allow, which depends on how far it is.
 async fn in_time(
-    exchange: impl Future<Output = Result<HttpAnswer, HttpError>>,
+    exchange: impl Future<Output = Result<(HttpAnswer, Stream), HttpError>>,
     progress: &Progress,
     limits: HttpLimits,
-) -> Result<HttpAnswer, HttpError> {
+) -> Result<(HttpAnswer, Stream), HttpError> {
     let mut exchange = pin!(exchange);
     let mut timer = pin!(sleep_until(progress.deadline(limits).into()));
     poll_fn(|context| {
@@ -170,12 +188,12 @@ async fn exchange(
     wire: Wire,
     message: Request<Full<Bytes>>,
     max_body: u64,
-) -> Result<HttpAnswer, HttpError> {
+) -> Result<(HttpAnswer, Stream), HttpError> {
     let mut builder = http1::Builder::new();
     // As people write them; proxies of old are said to mind.
     builder.title_case_headers(true).max_header_size(MAX_HEAD);
     let io = TokioIo::new(wire);
-    let (mut sender, connection) = builder.handshake(io).await.map_err(failed)?;
+    let (mut sender, mut connection) = builder.handshake(io).await.map_err(failed)?;
     let answer = async {
         let answer = sender.send_request(message).await.map_err(failed)?;
         let (parts, mut body) = answer.into_parts();
@@ -190,16 +208,16 @@ async fn exchange(
         Ok((head, bytes))
     };
     // The connection moves the bytes of the exchange; it may be done before the last are taken.
-    let (mut answer, mut connection) = (pin!(answer), pin!(connection));
-    let mut is_done = false;
+    let (mut answer, mut is_done) = (pin!(answer), false);
     let ((status, head), body) = poll_fn(|context| {
         if !is_done {
-            is_done = connection.as_mut().poll(context).is_ready();
+            is_done = connection.poll_without_shutdown(context).is_ready();
         }
         answer.as_mut().poll(context)
     })
     .await?;
-    Ok(HttpAnswer { status, head, body })
+    let stream = connection.into_parts().io.into_inner().stream;
+    Ok((HttpAnswer { status, head, body }, stream))
 }
 
 /// The next data of a body; `None` at its end. Trailers are passed over.
@@ -336,7 +354,7 @@ impl Progress {
 
 /// A stream that notes its progress.
 struct Wire {
-    stream: crate::net::Stream,
+    stream: Stream,
     progress: Rc<Progress>,
 }
 

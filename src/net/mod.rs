@@ -6,10 +6,10 @@ mod dial;
 mod url;
 mod web;
 
-pub use client::{HttpAnswer, HttpError, HttpExchange, HttpLimits, HttpRequest, request};
+pub use client::{HttpAnswer, HttpError, HttpExchange, HttpLimits, HttpRequest, drain, request};
 pub use cookies::Cookies;
 pub use dial::{DialError, Dialed, dial};
-pub use url::{Url, UrlError, encoded, is_secret, shown};
+pub use url::{Url, UrlError, encoded, is_secret, password, shown};
 pub use web::host_header;
 
 /// A connected byte stream.

@@ -113,6 +113,14 @@ fn wrong_scheme(url: &str) -> UrlError {
     }
 }
 
+/// The password of a URL's user info, as it is written.
+pub fn password(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let (user_info, _) = authority.rsplit_once('@')?;
+    user_info.split_once(':').map(|(_, password)| password).filter(|password| !password.is_empty())
+}
+
 /// The user and the password of a user info.
 fn decoded(user_info: &str) -> (String, String) {
     let (user, password) = user_info.split_once(':').unwrap_or((user_info, ""));

@@ -90,8 +90,13 @@ impl Secrets {
         }
     }
 
-    /// Adds the values of a URL's query parameters whose names tell that they are secrets.
-    pub fn remember_query(&mut self, url: &str) {
+    /// Adds the password of a URL's user info, and the values of its query parameters whose names tell
+    /// that they are secrets.
+    pub fn remember_url(&mut self, url: &str) {
+        if let Some(password) = net::password(url) {
+            self.remember(password);
+            self.remember(&percent_decode_str(password).decode_utf8_lossy());
+        }
         let Some((_, query)) = url.split_once('?') else { return };
         for (name, value) in query.split('&').filter_map(|parameter| parameter.split_once('=')) {
             if net::is_secret(name) {
@@ -222,10 +227,12 @@ mod tests {
         secrets.remember_header("Authorization", "Bearer abcdefgh==");
         secrets.remember_header("cookie", "lang=en; sid=0123456789");
         secrets.remember_header("X-Room", "lobby-lobby");
-        secrets.remember_query("ws://h/?apikey=secret%20secret&room=lobby-lobby&token=short");
+        secrets.remember_url("ws://h/?apikey=secret%20secret&room=lobby-lobby&token=short");
         secrets.remember_json(br#"{"a":[{"passwords":["pw"]}],"token":"tokentoken","key":"k"}"#);
         secrets.remember_set_cookie("s=setcookie; Path=/lobby-lobby");
         assert_eq!(secrets.mask("pw tokentoken k setcookie"), "*** *** k ***");
+        secrets.remember_url("ws://bob:p%40ss@h/?a=b@c:d");
+        assert_eq!(secrets.mask("bob p%40ss p@ss c:d"), "bob *** *** c:d");
         let text = "abcdefgh== en 0123456789 secret secret secret%20secret lobby-lobby short";
         assert_eq!(secrets.mask(text), "*** en *** *** *** lobby-lobby short");
     }

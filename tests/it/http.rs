@@ -296,3 +296,16 @@ fn a_redirect_of_a_post_becomes_a_get_and_takes_new_cookies_along() {
     let row = finished.row("too many");
     assert!(!row.success && row.code == "302" && row.failure.contains("in a loop"), "{row:?}");
 }
+
+#[test]
+fn the_server_closes_first_so_that_no_socket_of_ours_waits() {
+    let peer = Peer::spawn(|client| {
+        answer(client, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        client.listen(Duration::from_millis(800));
+        assert!(client.is_connected(), "the client has closed first");
+    });
+    let steps = "- http: { path: /, assert: { equals: ok } }\n- pause: 900ms";
+    let (finished, _) = run_against(peer, &plan("", steps));
+    finished.expect_exit(0);
+    assert!(finished.row("http").elapsed < 700, "{finished:#?}");
+}

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::time::Instant;
 
+use tokio::task::spawn_local;
 use url::form_urlencoded;
 
 use crate::clock;
@@ -15,7 +16,9 @@ use crate::exec::redirects::{Next, Redirects};
 use crate::exec::samplers::job::{interrupted, nonzero};
 use crate::exec::samplers::open::{dial_failure, shown_address};
 use crate::exec::samplers::payload;
+use crate::exec::stop::Level;
 use crate::exec::trace::ConnectionTap;
+use crate::exec::worker::Worker;
 use crate::net::{self, Cookies, HttpError, HttpExchange, HttpLimits, HttpRequest, Url};
 use crate::program::{Body, Http, Method, Sampler};
 use crate::sample::{Code, DataType};
@@ -27,14 +30,8 @@ pub(crate) async fn run<'p>(
     sampler: &'p Sampler,
     spec: &'p Http,
 ) -> Result<Execution, Failure> {
-    let mut trip = evaluate(scope, sampler, spec)?;
+    let mut trip = evaluate(scope, &connections.worker, sampler, spec)?;
     let mut shown = shown_address(scope, connections, &trip.url.to_http());
-    trip.tap = connections
-        .worker
-        .tracer
-        .as_ref()
-        .map(|tracer| ConnectionTap { tracer: Rc::clone(tracer), connection: String::new() });
-    trip.jar = std::mem::take(&mut scope.cookies);
     let mut outcome = Outcome::begun(clock::now());
     trip.limits.connect_by = outcome.start + trip.connect_timeout;
     let first = trip.url.clone();
@@ -115,7 +112,7 @@ fn hide(scope: &mut Scope, arrival: &Arrival) {
     let url = arrival.url.uri.to_string();
     let body = arrival.last.result.as_ref().map_or(&[][..], |answer| &answer.body);
     scope.hide(|secrets| {
-        secrets.remember_query(&url);
+        secrets.remember_url(&url);
         for set_cookie in &arrival.set_cookies {
             secrets.remember_set_cookie(set_cookie);
         }
@@ -133,6 +130,7 @@ struct Trip {
     limits: HttpLimits,
     tap: Option<ConnectionTap>,
     jar: Cookies,
+    worker: Rc<Worker>,
 }
 
 /// Where it ended.
@@ -184,6 +182,7 @@ impl Trip {
         }
     }
 
+    /// One request. What is left of its connection lingers in the background.
     async fn send(&mut self) -> HttpExchange {
         let request = HttpRequest {
             method: self.method.name(),
@@ -192,7 +191,18 @@ impl Trip {
             body: self.body.clone(),
         };
         let begun = clock::now();
-        let exchange = net::request(request, self.limits).await;
+        let mut exchange = net::request(request, self.limits).await;
+        if let Some(remains) = exchange.remains.take() {
+            let mut level = self.worker.shared.stop.subscribe();
+            spawn_local(async move {
+                tokio::select! {
+                    biased;
+                    () = net::drain(remains) => {}
+                    // Whoever wants the run to end at once waits for no server.
+                    _ = level.wait_for(|level| *level == Level::Now) => {}
+                }
+            });
+        }
         if let Some(tap) = &mut self.tap {
             if exchange.sent > 0 {
                 let body = self.body.as_deref().unwrap_or_default();
@@ -226,7 +236,12 @@ impl Trip {
     }
 }
 
-fn evaluate(scope: &mut Scope, sampler: &Sampler, spec: &Http) -> Result<Trip, Failure> {
+fn evaluate(
+    scope: &mut Scope,
+    worker: &Rc<Worker>,
+    sampler: &Sampler,
+    spec: &Http,
+) -> Result<Trip, Failure> {
     let url = scope.text(&spec.url)?;
     let path = match &spec.path {
         Some(path) => Some(scope.text(path)?),
@@ -234,7 +249,7 @@ fn evaluate(scope: &mut Scope, sampler: &Sampler, spec: &Http) -> Result<Trip, F
     };
     let url = Url::parse_http(&url, path.as_deref())
         .map_err(|error| bad_value(&error.what, &spec.url.source))?;
-    scope.hide(|secrets| secrets.remember_query(&url.uri.to_string()));
+    scope.hide(|secrets| secrets.remember_url(&url.uri.to_string()));
     let mut asking = Asking::evaluate(scope, &spec.head, &url)?;
     let body = match &spec.body {
         Some(body) => {
@@ -249,15 +264,21 @@ fn evaluate(scope: &mut Scope, sampler: &Sampler, spec: &Http) -> Result<Trip, F
         None => read,
     };
     let max_body = scope.value(&spec.max_message_size)?.0;
+    let method = scope.value(&spec.method)?;
+    let connect_timeout = nonzero(scope.value(&spec.connect_timeout)?, "connect_timeout")?;
     Ok(Trip {
         url,
         asking,
-        method: scope.value(&spec.method)?,
+        method,
         body,
-        connect_timeout: nonzero(scope.value(&spec.connect_timeout)?, "connect_timeout")?,
+        connect_timeout,
         limits: HttpLimits { connect_by: clock::now(), write, read, max_body },
-        tap: None,
-        jar: Cookies::default(),
+        tap: worker
+            .tracer
+            .as_ref()
+            .map(|tracer| ConnectionTap { tracer: Rc::clone(tracer), connection: String::new() }),
+        jar: std::mem::take(&mut scope.cookies),
+        worker: Rc::clone(worker),
     })
 }
 

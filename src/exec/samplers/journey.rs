@@ -81,7 +81,7 @@ impl Arrival {
     pub(super) fn hide(&self, scope: &mut Scope) {
         let url = self.url.uri.to_string();
         scope.hide(|secrets| {
-            secrets.remember_query(&url);
+            secrets.remember_url(&url);
             for set_cookie in &self.set_cookies {
                 secrets.remember_set_cookie(set_cookie);
             }

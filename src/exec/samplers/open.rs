@@ -180,7 +180,7 @@ fn evaluate(job: &mut Job<'_, '_>, spec: &program::Open) -> Result<Attempt, Fail
         .map_err(|error| bad_value(&error.what, &spec.url.source))?;
     let asking = Asking::evaluate(scope, &spec.head, &url)?;
     if url.uri.query().is_some_and(|query| query.split('&').any(net::is_secret)) {
-        scope.hide(|secrets| secrets.remember_query(&url.uri.to_string()));
+        scope.hide(|secrets| secrets.remember_url(&url.uri.to_string()));
     }
     let timeout = nonzero(scope.value(&spec.connect_timeout)?, "connect_timeout")?;
     let inbox = InboxBounds {
