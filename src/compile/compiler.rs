@@ -2,6 +2,7 @@
 //! a value.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jsonpath_rust::parser::model::JpQuery;
@@ -10,6 +11,7 @@ use regex::Regex;
 use crate::compile::include::Including;
 use crate::compile::properties::Properties;
 use crate::compile::variables::Variables;
+use crate::net::TlsClient;
 use crate::plan::{self, Loaded, Path, Problem};
 use crate::program::{BadValue, FromText, Secrets, Setting, Template, VariableId};
 
@@ -46,6 +48,8 @@ pub(super) struct Compiler<'a> {
     pub(super) patterns: HashMap<String, Regex>,
     /// The same for the paths of `json` checks.
     pub(super) json_paths: HashMap<String, JpQuery>,
+    /// The TLS configurations of the run, each for other settings.
+    pub(super) tls_clients: Vec<Arc<TlsClient>>,
     /// The plan, which gives the files that it includes.
     pub(super) loaded: &'a Loaded,
     pub(super) including: Including,
@@ -88,6 +92,7 @@ impl<'a> Compiler<'a> {
             counters: 0,
             patterns: HashMap::new(),
             json_paths: HashMap::new(),
+            tls_clients: Vec::new(),
             loaded,
             including: Including::default(),
         }

@@ -18,6 +18,7 @@ impl Compiler<'_> {
         let mut settings = place.scope.connecting.clone();
         let written = ConnectingSettings {
             connect_timeout: own.connect_timeout.as_ref(),
+            tls: own.tls.as_ref(),
             headers: own.headers.as_ref(),
             cookies: own.cookies.as_ref(),
             origin: own.origin.as_ref(),
@@ -42,8 +43,11 @@ impl Compiler<'_> {
             Some(body) => Some(body?),
             None => None,
         };
+        let url = url?;
+        let tls = self.resolve_tls(settings.tls, &url, &settings.head, path);
         Some(SamplerKind::Http(Box::new(Http {
-            url: url?,
+            url,
+            tls,
             path: own_path,
             method: method?,
             head: settings.head,

@@ -47,6 +47,7 @@ mod swallow;
 mod template;
 mod threshold;
 mod timer;
+mod tls;
 mod url;
 mod variables;
 mod warning;

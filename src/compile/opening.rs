@@ -155,11 +155,13 @@ impl Compiler<'_> {
             self.note(problem.help("write `pings: ignore` for a connection that answers none"));
         }
         let heartbeat = self.resolve_heartbeat(settings.heartbeat, path);
+        let tls = self.resolve_tls(settings.tls, &url, &settings.head, path);
         let bytes = settings.bytes.unwrap_or(Setting::Fixed(INBOX_BYTES));
         Some(Box::new(Open {
             url,
             path: settings.path,
             connect_timeout: settings.connect_timeout.unwrap_or(Setting::Fixed(CONNECT_TIMEOUT)),
+            tls,
             head: settings.head,
             subprotocols: settings.subprotocols.unwrap_or_default(),
             max_message_size: settings.max_message_size.unwrap_or(Setting::Fixed(MAX_MESSAGE_SIZE)),

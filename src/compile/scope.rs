@@ -2,7 +2,8 @@
 //!
 //! Each scope is compiled once, where it is written: its mistakes are found once and even if no
 //! sampler uses it, and a `__counter` in it is one counter for all samplers below. An inner scalar
-//! replaces the outer one, `headers` and `inbox` merge by key, `assert`, `extract`, `filters` and `timers` add up.
+//! replaces the outer one, `headers`, `inbox`, `heartbeat` and `tls` merge by
+//! key, `assert`, `extract`, `filters` and `timers` add up.
 
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use crate::compile::extractor::ReachingExtractor;
 use crate::compile::heartbeat::ScopedHeartbeat;
 use crate::compile::opening::Connect;
 use crate::compile::reply::{MatchingSettings, ScopedMatching};
+use crate::compile::tls::ScopedTls;
 use crate::plan::{
     self, Count, Defaults, Entries, Flag, Inbox, List, Path, Removable, Scoped, Text, Time, Word,
 };
@@ -54,6 +56,7 @@ pub(super) struct Connecting {
     pub(super) url: Option<Template>,
     pub(super) path: Option<Template>,
     pub(super) connect_timeout: Option<Setting<Duration>>,
+    pub(super) tls: ScopedTls,
     pub(super) head: RequestHead,
     pub(super) subprotocols: Option<Vec<Template>>,
     pub(super) max_message_size: Option<Setting<ByteSize>>,
@@ -73,6 +76,7 @@ pub(super) struct ConnectingSettings<'a> {
     pub(super) url: Option<&'a plan::Setting<Text>>,
     pub(super) path: Option<&'a plan::Setting<Text>>,
     pub(super) connect_timeout: Option<&'a plan::Setting<Time>>,
+    pub(super) tls: Option<&'a plan::Tls>,
     pub(super) headers: Option<&'a Entries<Removable<List<plan::Setting<Text>>>>>,
     pub(super) cookies: Option<&'a Entries<Removable<plan::Setting<Text>>>>,
     pub(super) origin: Option<&'a plan::Setting<Text>>,
@@ -95,6 +99,7 @@ macro_rules! connecting_settings {
             url: $own.url.as_ref(),
             path: $own.path.as_ref(),
             connect_timeout: $own.connect_timeout.as_ref(),
+            tls: $own.tls.as_ref(),
             headers: $own.headers.as_ref(),
             cookies: $own.cookies.as_ref(),
             origin: $own.origin.as_ref(),
@@ -247,6 +252,9 @@ impl Compiler<'_> {
         if let Some(timeout) = settings.connect_timeout {
             let timeout = self.timeout(timeout, &path.key("connect_timeout"));
             replace(&mut outer.connect_timeout, timeout);
+        }
+        if let Some(tls) = settings.tls {
+            self.tls(&mut outer.tls, tls, &path.key("tls"));
         }
         self.request_head(&mut outer.head, settings, path);
         if let Some(subprotocols) = settings.subprotocols {

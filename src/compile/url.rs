@@ -2,7 +2,7 @@
 
 use crate::compile::compiler::Compiler;
 use crate::net::Url;
-use crate::plan::{At, Path, Problem, Setting, Text};
+use crate::plan::{Path, Problem, Setting, Text};
 use crate::program::{Part, Template};
 
 impl Compiler<'_> {
@@ -76,23 +76,17 @@ fn whole_url(url: &str, path: &Path) -> Option<Problem> {
 }
 
 fn scheme(url: &str, path: &Path) -> Option<Problem> {
-    if url.starts_with("ws://") {
+    if url.starts_with("ws://") || url.starts_with("wss://") {
         return None;
     }
-    if url.starts_with("wss://") {
-        return Some(Problem::error(path, "`wss://` is not in this version").at(At::Value));
-    }
     let problem = Problem::error(path, "`url` must start with `ws://` or `wss://`");
-    for (wrong, label) in
-        [("http://", "this is an HTTP address"), ("https://", "this is an HTTPS address")]
-    {
+    for (wrong, label, right) in [
+        ("http://", "this is an HTTP address", "ws"),
+        ("https://", "this is an HTTPS address", "wss"),
+    ] {
         if let Some(rest) = url.strip_prefix(wrong) {
             let rest = if rest.is_empty() { "…" } else { rest };
-            let help = match wrong {
-                "http://" => format!("write `ws://{rest}`"),
-                _ => format!("write `ws://{rest}`; `wss://` is not in this version"),
-            };
-            return Some(problem.label(label).help(help));
+            return Some(problem.label(label).help(format!("write `{right}://{rest}`")));
         }
     }
     Some(match url {

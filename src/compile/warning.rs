@@ -29,6 +29,8 @@ pub(super) enum Warning {
     TrailingNewline,
     /// All requests of a step hold the same value to know their replies by.
     SameCorrelation { correlate: String },
+    /// Servers are not verified.
+    Insecure,
 }
 
 impl Warning {
@@ -56,6 +58,7 @@ impl Warning {
                 format!("the filter `{filter}` discards what `{kind}` waits for")
             }
             Self::TrailingNewline => "the message ends in a newline".to_owned(),
+            Self::Insecure => "no server is verified: anyone could be in its place".to_owned(),
             Self::SameCorrelation { correlate } => {
                 format!("`correlate: {correlate}` is the same in all requests of this step")
             }
@@ -90,6 +93,9 @@ impl Warning {
             Self::SameCorrelation { .. } => {
                 "give each request a value of its own, such as `${__UUID}` or `${__counter}`"
                     .to_owned()
+            }
+            Self::Insecure => {
+                "`tls: { ca: ca.pem }` trusts a server with a certificate of your own".to_owned()
             }
             Self::TrailingNewline => "write `|-` or `>-` to send it without".to_owned(),
         }

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,7 @@ use crate::exec::outcome::Failure;
 use crate::exec::stop::Level;
 use crate::exec::timer::Timer;
 use crate::exec::worker::{WakerSlot, Worker};
+use crate::net::{TlsClient, TlsConnector};
 use crate::sample::{Code, Note};
 use crate::ws::{Connection, KeepAll, Loss, Observer, Traffic, Violation, linger};
 
@@ -78,6 +80,8 @@ pub(crate) struct Connections<'p> {
     pub(crate) paused: Duration,
     turn: Cell<Turn>,
     is_remembered: bool,
+    /// The thread's own, with its sessions, for each configuration that it has used.
+    tls: Vec<TlsConnector>,
 }
 
 /// What a thread knows of the present for as long as no other task runs: asking again would cost it a
@@ -106,6 +110,7 @@ impl<'p> Connections<'p> {
             paused: Duration::ZERO,
             turn: Cell::default(),
             is_remembered: false,
+            tls: Vec::new(),
         }
     }
 
@@ -143,6 +148,18 @@ impl<'p> Connections<'p> {
             self.worker.remember(&self.waker, waker);
             self.is_remembered = true;
         }
+    }
+
+    /// What the thread opens secure connections with.
+    pub(crate) fn tls_connector(&mut self, client: &Arc<TlsClient>) -> TlsConnector {
+        if let Some(known) = self.tls.iter().find(|known| known.is_of(client)) {
+            return known.clone();
+        }
+        let connector = client.connector();
+        // Most threads use one, and there are many threads.
+        self.tls.reserve_exact(1);
+        self.tls.push(connector.clone());
+        connector
     }
 
     /// The slot of this name, made if there is none. Good until the next one is asked for: a slot

@@ -24,6 +24,7 @@ mod flow;
 mod functions;
 mod health;
 mod heartbeat;
+mod intended;
 mod judge;
 mod matcher;
 mod outcome;
@@ -35,6 +36,7 @@ mod rendezvous;
 mod row;
 mod samplers;
 mod schedule;
+mod securing;
 mod shared;
 mod stop;
 #[cfg(test)]

@@ -218,6 +218,7 @@ pub(crate) fn message_of(code: Code, opening: bool) -> &'static str {
         Code::Dns => "Name not resolved",
         Code::ConnectRefused => "Connection refused",
         Code::ConnectTimeout => "Connect timed out",
+        Code::Tls => "TLS failed",
         Code::Upgrade => "Upgrade failed",
         Code::ReadTimeout => "Read timed out",
         Code::WriteTimeout => "Write timed out",

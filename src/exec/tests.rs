@@ -84,6 +84,7 @@ fn sampler(name: &str, kind: SamplerKind) -> Step {
 
 fn open(address: SocketAddr) -> Step {
     let open = Open {
+        tls: None,
         url: Template::constant(format!("ws://{address}/")),
         path: None,
         connect_timeout: Setting::Fixed(Duration::from_secs(5)),

@@ -18,7 +18,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::time::{sleep_until, timeout};
 
 use crate::clock;
-use crate::net::{DialError, Stream, Url, dial, host_header};
+use crate::net::{DialError, Stream, TlsTo, Url, dial, host_header, tls_error};
 
 /// An answer's head may be this long, in bytes.
 const MAX_HEAD: usize = 64 * 1024;
@@ -87,7 +87,7 @@ pub struct HttpAnswer {
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
-    /// Name lookup or TCP failed.
+    /// Name lookup, TCP or TLS failed.
     #[error(transparent)]
     Dial(DialError),
     /// The kernel did not take the request in time.
@@ -119,12 +119,16 @@ pub enum HttpError {
     },
 }
 
-/// Sends the request and waits for the whole answer.
-pub async fn request(request: HttpRequest, limits: HttpLimits) -> HttpExchange {
+/// Sends the request, over TLS if `tls` is given, and waits for the whole answer.
+pub async fn request(
+    request: HttpRequest,
+    tls: Option<TlsTo<'_>>,
+    limits: HttpLimits,
+) -> HttpExchange {
     let url = request.url.clone();
     let message = message(request);
     let request_head = request_head(&message);
-    let dialed = dial(&url, limits.connect_by).await;
+    let dialed = dial(&url, tls, limits.connect_by).await;
     let connected = clock::now();
     let progress = Rc::new(Progress::new(connected));
     let outcome = match dialed {
@@ -285,7 +289,11 @@ fn failed(error: hyper::Error) -> HttpError {
     if error.is_incomplete_message() {
         return HttpError::Disconnected { how: "the server closed TCP".to_owned() };
     }
-    let how = match error.source().and_then(|source| source.downcast_ref::<io::Error>()) {
+    let of_the_system = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+    if let Some(tls) = of_the_system.and_then(tls_error) {
+        return HttpError::Dial(DialError::Tls(tls.clone()));
+    }
+    let how = match of_the_system {
         Some(of_the_system) => of_the_system.to_string(),
         None => format!("{error}{source}"),
     };

@@ -1,5 +1,6 @@
-//! Name lookup and TCP connect, within one deadline.
+//! Name lookup, TCP connect and TLS handshake, within one deadline.
 
+use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -8,7 +9,7 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout_at;
 
 use crate::clock;
-use crate::net::{Stream, Url};
+use crate::net::{Stream, TlsConnector, TlsError, Url};
 
 /// A connected stream and how long it took.
 #[derive(Debug)]
@@ -19,6 +20,17 @@ pub struct Dialed {
     pub dns: Duration,
     /// TCP connect, including addresses that did not answer.
     pub tcp: Duration,
+    /// The TLS handshake, if there was one.
+    pub tls: Option<TlsPhase>,
+}
+
+/// A TLS handshake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TlsPhase {
+    /// From the first byte to the last of ours.
+    pub time: Duration,
+    /// Whether it resumed an earlier session.
+    pub resumed: bool,
 }
 
 /// Why no connection could be made. Each text names the address.
@@ -46,11 +58,60 @@ pub enum DialError {
         /// What the operating system said.
         source: io::Error,
     },
+    /// TCP was there, and TLS failed or took too long.
+    #[error(transparent)]
+    Tls(TlsError),
+}
+
+/// Who speaks TLS, and with whom.
+#[derive(Debug, Clone, Copy)]
+pub struct TlsTo<'a> {
+    /// The thread's.
+    pub connector: &'a TlsConnector,
+    /// What the server's certificate must be for.
+    pub server_name: &'a str,
 }
 
 /// Connects to the first address of the URL's host that accepts. Each address gets an even share
-/// of the time that is left, so that a dead one does not use up the others'.
-pub async fn dial(url: &Url, deadline: Instant) -> Result<Dialed, DialError> {
+/// of the time that is left, so that a dead one does not use up the others'. With `tls` a handshake
+/// follows.
+pub async fn dial(
+    url: &Url,
+    tls: Option<TlsTo<'_>>,
+    deadline: Instant,
+) -> Result<Dialed, DialError> {
+    let (tcp, dns, tcp_time) = connect(url, deadline).await?;
+    let (stream, tls) = match tls {
+        None => (Stream::plain(tcp), None),
+        Some(tls) => {
+            let (stream, phase) = encrypt(tcp, tls, deadline).await.map_err(DialError::Tls)?;
+            (stream, Some(phase))
+        }
+    };
+    Ok(Dialed { stream, dns, tcp: tcp_time, tls })
+}
+
+async fn encrypt(
+    mut tcp: TcpStream,
+    tls: TlsTo<'_>,
+    deadline: Instant,
+) -> Result<(Stream, TlsPhase), TlsError> {
+    let start = clock::now();
+    let mut session = tls.connector.begin(tls.server_name)?;
+    let handshake = poll_fn(|context| session.poll_handshake(&mut tcp, context));
+    match timeout_at(deadline.into(), handshake).await {
+        Err(_) => return Err(TlsError::timeout()),
+        Ok(outcome) => outcome?,
+    }
+    let phase = TlsPhase { time: clock::now() - start, resumed: session.is_resumed() };
+    Ok((Stream::encrypted(tcp, session), phase))
+}
+
+/// A TCP connection, and how long name lookup and TCP took.
+async fn connect(
+    url: &Url,
+    deadline: Instant,
+) -> Result<(TcpStream, Duration, Duration), DialError> {
     let start = clock::now();
     let addresses = resolve(url, deadline).await?;
     let resolved = clock::now();
@@ -65,7 +126,7 @@ pub async fn dial(url: &Url, deadline: Instant) -> Result<Dialed, DialError> {
                 // Without it a small frame could wait for the acknowledgement of the one before.
                 // A socket that refuses the option is already dead, which its first use will tell.
                 stream.set_nodelay(true).ok();
-                return Ok(Dialed { stream, dns: resolved - start, tcp: clock::now() - resolved });
+                return Ok((stream, resolved - start, clock::now() - resolved));
             }
             Ok(Err(source)) if source.kind() == io::ErrorKind::TimedOut => error = timeout(),
             Ok(Err(source)) => error = DialError::Refused { to: address, source },
@@ -112,7 +173,8 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("ws://{}/", listener.local_addr().unwrap());
         let url = Url::parse(&url, None).unwrap();
-        assert!(block_on(dial(&url, soon())).unwrap().stream.nodelay().unwrap());
+        let (stream, ..) = block_on(connect(&url, soon())).unwrap();
+        assert!(stream.nodelay().unwrap());
     }
 
     #[test]
@@ -121,7 +183,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         drop(listener);
         let url = Url::parse(&format!("ws://{address}/"), None).unwrap();
-        let error = block_on(dial(&url, soon())).unwrap_err();
+        let error = block_on(dial(&url, None, soon())).unwrap_err();
         assert!(matches!(error, DialError::Refused { to, .. } if to == address), "{error:?}");
     }
 }

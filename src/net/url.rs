@@ -37,7 +37,7 @@ pub struct UrlError {
 pub struct Url {
     /// Name or address; IPv6 without brackets.
     pub host: String,
-    /// 80 unless given.
+    /// 80, or 443 over TLS, unless given.
     pub port: u16,
     /// The whole URL, percent-encoded, without its user info.
     pub uri: Uri,
@@ -50,7 +50,7 @@ impl Url {
     /// characters are percent-encoded.
     pub fn parse(url: &str, path: Option<&str>) -> Result<Self, UrlError> {
         let url = url.trim();
-        let rest = url.strip_prefix("ws://").ok_or_else(|| wrong_scheme(url))?;
+        let (scheme, rest) = scheme(url).ok_or_else(|| wrong_scheme(url))?;
         let (authority, own_path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
         let path = path.unwrap_or(own_path);
         if path.contains('#') {
@@ -73,7 +73,7 @@ impl Url {
             });
         }
         let slash = if path.starts_with('/') { "" } else { "/" };
-        let text = format!("ws://{authority}{slash}{}", utf8_percent_encode(path, ENCODED));
+        let text = format!("{scheme}://{authority}{slash}{}", utf8_percent_encode(path, ENCODED));
         let uri: Uri = text.parse().map_err(|error| UrlError {
             what: format!("`{}` is not a URL: {error}", shown(url)),
             help: None,
@@ -82,7 +82,13 @@ impl Url {
         let port_text = authority.rsplit_once(']').map_or(authority, |(_, after)| after);
         let port = match (uri.port_u16(), port_text.contains(':')) {
             (Some(port), _) if port > 0 => port,
-            (None, false) => 80,
+            (None, false) => {
+                if scheme == WSS {
+                    443
+                } else {
+                    80
+                }
+            }
             _ => {
                 return Err(UrlError {
                     what: format!("`{}` has no valid port", shown(url)),
@@ -92,21 +98,33 @@ impl Url {
         };
         Ok(Self { host, port, uri, user_info })
     }
+
+    /// Whether the connection is over TLS.
+    pub fn is_secure(&self) -> bool {
+        self.uri.scheme_str() == Some(WSS)
+    }
+}
+
+/// The schemes of WebSocket URLs, the first without TLS.
+const WS: &str = "ws";
+const WSS: &str = "wss";
+
+/// The scheme of a URL and what follows `://`.
+fn scheme(url: &str) -> Option<(&'static str, &str)> {
+    let (scheme, rest) = url.split_once("://")?;
+    [WS, WSS].into_iter().find(|known| *known == scheme).map(|known| (known, rest))
 }
 
 fn wrong_scheme(url: &str) -> UrlError {
-    if url.starts_with("wss://") {
-        return UrlError {
-            what: "`wss://` is not in this version".to_owned(),
-            help: Some("use `ws://`".to_owned()),
-        };
-    }
     let url = &shown(url);
-    let bare = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    let of_http = [("http://", WS), ("https://", WSS)];
+    let meant = of_http
+        .into_iter()
+        .find_map(|(wrong, right)| Some(format!("write `{right}://{}`", url.strip_prefix(wrong)?)));
     UrlError {
         what: format!("`url` must start with `ws://` or `wss://`, and `{url}` does not"),
-        help: match bare {
-            Some(bare) => Some(format!("write `ws://{bare}`")),
+        help: match meant {
+            Some(help) => Some(help),
             None if url.is_empty() || url.contains("://") => None,
             None => Some(format!("write `ws://{url}`")),
         },
@@ -181,6 +199,12 @@ mod tests {
         let url = Url::parse("ws://[::1]?x=1", None).unwrap();
         assert_eq!((url.host.as_str(), url.port, url.uri.query()), ("::1", 80, Some("x=1")));
         assert_eq!(Url::parse("ws://[::1]:81/", Some("chat")).unwrap().uri.path(), "/chat");
+        let url = Url::parse("wss://h/a", None).unwrap();
+        assert_eq!(
+            (url.port, url.is_secure(), url.uri.to_string().as_str()),
+            (443, true, "wss://h/a")
+        );
+        assert_eq!(Url::parse("wss://h:9443", None).unwrap().port, 9443);
     }
 
     #[test]
@@ -214,6 +238,7 @@ mod tests {
     fn each_mistake_has_its_advice() {
         let help = |url: &str| Url::parse(url, None).unwrap_err().help;
         assert_eq!(help("http://h/").as_deref(), Some("write `ws://h/`"));
+        assert_eq!(help("https://h/").as_deref(), Some("write `wss://h/`"));
         assert_eq!(help("localhost:9000").as_deref(), Some("write `ws://localhost:9000`"));
         for url in ["ws://", "ws://h:0/", "ws://h:99999/", "ws://h:x/", "ws://h/#a", ""] {
             assert!(Url::parse(url, None).is_err(), "{url}");

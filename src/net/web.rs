@@ -28,11 +28,6 @@ impl Url {
         }
     }
 
-    /// Whether it is to be reached by TLS.
-    pub fn is_secure(&self) -> bool {
-        matches!(self.uri.scheme_str(), Some("wss" | "https"))
-    }
-
     /// The same with the scheme of HTTP.
     pub fn to_http(&self) -> String {
         let text = self.uri.to_string();

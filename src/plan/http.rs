@@ -6,11 +6,13 @@ use serde::Deserialize;
 use crate::plan::assertion::Check;
 use crate::plan::extractor::Extractor;
 use crate::plan::json::Json;
-use crate::plan::sampler::{BasicAuth, Common, SendFile};
+use crate::plan::nested::{BasicAuth, SendFile};
+use crate::plan::sampler::Common;
 use crate::plan::setting::{
     Count, Entries, Flag, List, Removable, Setting, Size, Text, TextOr, Time, Word, given,
 };
 use crate::plan::timer::Pause;
+use crate::plan::tls::Tls;
 
 /// Sends an HTTP request, over a connection of its own, and waits for the whole answer. It shares
 /// cookies with the upgrades of its thread.
@@ -49,9 +51,12 @@ pub struct Http {
     /// What is sent: a text, or settings.
     #[serde(default, deserialize_with = "given")]
     pub body: Option<TextOr<Body>>,
-    /// How long name lookup and TCP may take together.
+    /// How long name lookup, TCP and TLS may take together.
     #[serde(default, deserialize_with = "given")]
     pub connect_timeout: Option<Setting<Time>>,
+    /// How `https://` servers are reached: which are trusted, what they are shown.
+    #[serde(default, deserialize_with = "given")]
+    pub tls: Option<Tls>,
     /// How long the whole answer may take, from the moment the request is written.
     #[serde(default, deserialize_with = "given")]
     pub read_timeout: Option<Setting<Time>>,

@@ -4,7 +4,7 @@ use crate::diag::nearest;
 use crate::plan::error::ShapeError;
 
 /// Keys of plans, groups, steps, samplers and matchers that are specified but not built yet.
-const LATER_KEYS: &[&str] = &["at_end", "compression", "failed_pause", "proxy", "tls"];
+const LATER_KEYS: &[&str] = &["at_end", "compression", "failed_pause", "proxy"];
 
 /// What other tools call a step, and its name here.
 const OTHER_NAMES: &[(&str, &str)] = &[
@@ -68,6 +68,7 @@ const HOMES: &[(&[&str], &str)] = &[
             "follow_redirects",
             "connection",
             "connect_timeout",
+            "tls",
             "read_timeout",
             "write_timeout",
             "max_message_size",
@@ -121,6 +122,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("run_for", "{ duration: 30s, steps: [ … ] }"),
     ("send", "{ every: 25s, text: '2' }"),
     ("set", "{ name: value }"),
+    ("tls", "{ ca: ca.pem }"),
     ("transaction", "{ name: checkout, steps: [ … ] }"),
     ("while", "{ condition: last_ok, steps: [ … ] }"),
 ];
@@ -205,8 +207,10 @@ mod tests {
 
     #[test]
     fn what_a_later_version_knows_is_said_to_be_missing() {
-        assert_eq!(unknown_key("tls", "`open`", &["url"]).title, "`tls` is not in this version");
-        assert_eq!(unknown_kind("step", "tls", &["loop"]).title, "`tls` is not in this version");
+        let error = unknown_key("proxy", "`open`", &["url"]);
+        assert_eq!(error.title, "`proxy` is not in this version");
+        let error = unknown_kind("step", "proxy", &["loop"]);
+        assert_eq!(error.title, "`proxy` is not in this version");
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod json;
 mod keys;
 mod left_out;
 mod load;
+mod nested;
 mod path;
 mod place;
 mod placing;
@@ -32,6 +33,7 @@ mod step;
 mod syntax;
 mod thread_group;
 mod timer;
+mod tls;
 
 pub use assertion::{Check, HeaderCheck, HexCheck, JsonCheck, PingPongFilter, SizeCheck};
 pub use controller::{
@@ -50,19 +52,21 @@ pub use json::Json;
 #[cfg(test)]
 pub(crate) use load::parse;
 pub use load::{Loaded, load};
+pub use nested::{Backoff, BasicAuth, Correlate, Inbox, PushDelay, SendFile};
 pub use path::{FileId, Path, Segment};
 pub use problem::Problem;
 pub use sampler::{
-    Backoff, BasicAuth, Close, Common, Connect, Correlate, Defaults, Inbox, Open, PingPong,
-    PushDelay, Read, RequestResponse, SendFile, SingleRead, SingleWrite,
+    Close, Common, Connect, Defaults, Open, PingPong, Read, RequestResponse, SingleRead,
+    SingleWrite,
 };
 pub use schedule::{Arrivals, Stage};
 pub use schema::{schema, steps_schema};
 pub use scoped::Scoped;
 pub use setting::{
     Count, Entries, Flag, Kind, List, Number, Passes, Rate, Removable, Setting, Size, Text, TextOr,
-    Time, Word,
+    Time, Version, Word,
 };
 pub use step::Step;
 pub use thread_group::{Plan, ThreadGroup};
 pub use timer::{Gaussian, Pace, Pause, Rendezvous};
+pub use tls::Tls;

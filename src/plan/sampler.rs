@@ -7,10 +7,12 @@ use crate::plan::assertion::Check;
 use crate::plan::extractor::Extractor;
 use crate::plan::heartbeat::Heartbeat;
 use crate::plan::json::Json;
+use crate::plan::nested::{Backoff, BasicAuth, Correlate, Inbox, PushDelay, SendFile};
 use crate::plan::setting::{
     Count, Entries, Flag, List, Removable, Setting, Size, Text, TextOr, Time, Word, given,
 };
 use crate::plan::timer::Pause;
+use crate::plan::tls::Tls;
 
 /// What all samplers share, borrowed from one of them.
 #[derive(Debug, Clone, Copy)]
@@ -109,12 +111,14 @@ macro_rules! samplers {
 samplers! {
     /// Connects and upgrades.
     Open {
-        /// The address of the server: `ws://host[:port][/path][?query]`.
+        /// The address of the server: `ws://host[:port][/path][?query]`, or `wss://` for TLS.
         url: Setting<Text>,
         /// Path and query of the address; they replace those of `url`.
         path: Setting<Text>,
-        /// How long name lookup, TCP and upgrade may take together.
+        /// How long name lookup, TCP, TLS and upgrade may take together.
         connect_timeout: Setting<Time>,
+        /// How `wss://` connections are made: which servers are trusted, what they are shown.
+        tls: Tls,
         /// Further headers of the upgrade request, in order; a list of values is a header for each.
         headers: Entries<Removable<List<Setting<Text>>>>,
         /// Cookies to send beside those that servers have set for the thread; of the same name, these.
@@ -269,31 +273,6 @@ samplers! {
     }
 }
 
-/// `basic_auth`: who asks.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BasicAuth {
-    /// The name, without a colon.
-    #[serde(default, deserialize_with = "given")]
-    pub user: Option<Setting<Text>>,
-    /// The password, which no output shows.
-    #[serde(default, deserialize_with = "given")]
-    pub password: Option<Setting<Text>>,
-}
-
-/// `backoff`: the first wait, and the longest; each is twice the one before, and an attempt that
-/// succeeds ends them.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Backoff {
-    /// The wait after the first attempt that failed.
-    #[serde(default, deserialize_with = "given")]
-    pub first: Option<Setting<Time>>,
-    /// The longest wait.
-    #[serde(default, deserialize_with = "given")]
-    pub max: Option<Setting<Time>>,
-}
-
 /// `connect`: settings of the connection that a sampler opens for itself.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -307,6 +286,9 @@ pub struct Connect {
     /// See [`Open`].
     #[serde(default, deserialize_with = "given")]
     pub connect_timeout: Option<Setting<Time>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub tls: Option<Tls>,
     /// See [`Open`].
     #[serde(default, deserialize_with = "given")]
     pub headers: Option<Entries<Removable<List<Setting<Text>>>>>,
@@ -348,70 +330,6 @@ pub struct Connect {
     pub backoff: Option<Backoff>,
 }
 
-/// `send_file`: the file and what it holds.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SendFile {
-    /// The file, relative to the file in which this stands.
-    #[serde(default, deserialize_with = "given")]
-    pub path: Option<Setting<Text>>,
-    /// The type of the message: `text` or `binary`.
-    #[serde(default, rename = "type", deserialize_with = "given")]
-    pub kind: Option<Setting<Word>>,
-    /// Whether `${…}` in the file is evaluated at each execution.
-    #[serde(default, deserialize_with = "given")]
-    pub template: Option<Setting<Flag>>,
-}
-
-/// `push_delay`: where the message tells when it was sent, by a path or a pattern.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PushDelay {
-    /// A JSONPath (RFC 9535) to the time in the message.
-    #[serde(default, deserialize_with = "given")]
-    pub sent_at: Option<Setting<Text>>,
-    /// A regular expression, instead of `sent_at`: its first group is the time, or all of it.
-    #[serde(default, deserialize_with = "given")]
-    pub regex: Option<Setting<Text>>,
-    /// How the time is written: `s`, `ms`, `us` or `ns` since 1970, or `rfc3339`.
-    #[serde(default, deserialize_with = "given")]
-    pub unit: Option<Setting<Word>>,
-    /// An older message fails the sample.
-    #[serde(default, deserialize_with = "given")]
-    pub at_most: Option<Setting<Time>>,
-}
-
-/// `correlate`: where the value stands that a request and its reply have in common; in JSON, or by a
-/// regular expression.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Correlate {
-    /// A JSONPath (RFC 9535) into the request.
-    #[serde(default, deserialize_with = "given")]
-    pub request: Option<Setting<Text>>,
-    /// A JSONPath into the reply, where it is another than that of the request.
-    #[serde(default, deserialize_with = "given")]
-    pub reply: Option<Setting<Text>>,
-    /// A regular expression for both: what its first group matches, or all of it.
-    #[serde(default, deserialize_with = "given")]
-    pub regex: Option<Setting<Text>>,
-}
-
-/// `inbox`: bounds of what a connection keeps for later readers.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Inbox {
-    /// How many messages are kept.
-    #[serde(default, deserialize_with = "given")]
-    pub messages: Option<Removable<Setting<Count>>>,
-    /// How many bytes all messages kept may have together.
-    #[serde(default, deserialize_with = "given")]
-    pub bytes: Option<Removable<Setting<Size>>>,
-    /// What a full inbox does: it drops the oldest message, no longer reads, or fails the connection.
-    #[serde(default, deserialize_with = "given")]
-    pub when_full: Option<Removable<Setting<Word>>>,
-}
-
 /// `defaults`: settings of the samplers within the scope that has it.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -425,6 +343,9 @@ pub struct Defaults {
     /// See [`Open`].
     #[serde(default, deserialize_with = "given")]
     pub connect_timeout: Option<Setting<Time>>,
+    /// See [`Open`]; merges with the outer scope's.
+    #[serde(default, deserialize_with = "given")]
+    pub tls: Option<Tls>,
     /// See [`Open`]; merges with the outer scope's.
     #[serde(default, deserialize_with = "given")]
     pub headers: Option<Entries<Removable<List<Setting<Text>>>>>,

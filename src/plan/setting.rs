@@ -51,6 +51,8 @@ kinds! {
     Passes: "a whole number or `forever`",
     /// `true` or `false`.
     Flag: "`true` or `false`",
+    /// A version of TLS.
+    Version: "`1.2` or `1.3`",
     /// One of a few words.
     Word: "a word",
 }

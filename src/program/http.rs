@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::program::{BadValue, ByteSize, FromText, Payload, RequestHead, Setting, Template};
+use crate::program::{BadValue, ByteSize, FromText, Payload, RequestHead, Setting, Template, Tls};
 
 /// `http`: one request.
 #[derive(Debug)]
@@ -13,11 +13,13 @@ pub struct Http {
     pub path: Option<Template>,
     /// What it asks for.
     pub method: Setting<Method>,
+    /// How secure connections are made; `None` where the URL is known to need none.
+    pub tls: Option<Box<Tls>>,
     /// Headers and what becomes headers.
     pub head: RequestHead,
     /// What is sent.
     pub body: Option<Body>,
-    /// Deadline for name lookup and TCP together; never zero.
+    /// Deadline for name lookup, TCP and TLS together; never zero.
     pub connect_timeout: Setting<Duration>,
     /// A larger body of the answer fails the sample.
     pub max_message_size: Setting<ByteSize>,

@@ -26,6 +26,7 @@ mod setting;
 mod template;
 mod text_function;
 mod time_shift;
+mod tls;
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -69,6 +70,7 @@ pub use template::{
 };
 pub use text_function::{Algorithm, TextFunction};
 pub use time_shift::Shift;
+pub use tls::Tls;
 
 /// The variable that tells after each reading sampler whether what it read ended its message: the
 /// name is that of the plugin for JMeter.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::program::{
     Assertion, BadValue, ByteSize, Extractor, Filter, Heartbeat, Http, Matching, Pause, PushDelay,
-    RequestHead, Setting, Template, VariableId,
+    RequestHead, Setting, Template, Tls, VariableId,
 };
 
 /// One sampler: what all kinds share, and its kind.
@@ -130,12 +130,14 @@ pub enum OnError {
 /// `open`.
 #[derive(Debug)]
 pub struct Open {
-    /// `ws://host[:port][/path][?query]`.
+    /// `ws://host[:port][/path][?query]`, or `wss://`.
     pub url: Template,
     /// Replaces path and query of `url`.
     pub path: Option<Template>,
-    /// Deadline for name lookup, TCP and upgrade together; never zero.
+    /// Deadline for name lookup, TCP, TLS and upgrade together; never zero.
     pub connect_timeout: Setting<Duration>,
+    /// How secure connections are made; `None` where the URL is known to need none.
+    pub tls: Option<Box<Tls>>,
     /// What the upgrade request says beside what every one says.
     pub head: RequestHead,
     /// The subprotocols that are offered, best first; see [`subprotocol`].

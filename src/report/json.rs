@@ -191,6 +191,10 @@ struct Heartbeat {
 struct Handshake {
     dns: Figures,
     tcp: Figures,
+    /// Full and resumed ones.
+    tls: Figures,
+    tls_count: u64,
+    tls_resumed: u64,
     upgrade: Figures,
 }
 
@@ -282,6 +286,9 @@ fn document<'a>(contents: &'a Contents<'_>) -> Document<'a> {
             handshake: Handshake {
                 dns: figures(&connections.dns),
                 tcp: figures(&connections.tcp),
+                tls: figures(&connections.tls),
+                tls_count: connections.tls.count(),
+                tls_resumed: connections.tls_resumed,
                 upgrade: figures(&connections.upgrade),
             },
         },

@@ -153,17 +153,27 @@ fn connections(out: &mut String, connections: &ConnectionStats, peak: u64) {
     let phase = |times: &Times| {
         format!("{} (p95 {})", time(times.percentile(50.0)), time(times.percentile(95.0)))
     };
+    let handshakes = connections.tls.count();
     if connections.opened > 0 {
+        let tls = match handshakes {
+            0 => String::new(),
+            _ => format!("TLS {}, ", phase(&connections.tls)),
+        };
         line(
             out,
             "handshake p50",
             &format!(
-                "lookup {}, connect {}, upgrade {}",
+                "lookup {}, connect {}, {}upgrade {}",
                 phase(&connections.dns),
                 phase(&connections.tcp),
+                tls,
                 phase(&connections.upgrade),
             ),
         );
+    }
+    if handshakes > 0 {
+        let resumed = thousands(connections.tls_resumed);
+        line(out, "TLS", &format!("{} handshakes, {resumed} resumed", thousands(handshakes)));
     }
     line(
         out,

@@ -29,8 +29,10 @@ codes! {
     Dns = "DNS",
     /// No address accepted the connection.
     ConnectRefused = "CONNECT_REFUSED",
-    /// Connecting, TLS and the upgrade took longer than `connect_timeout`.
+    /// Connecting or the upgrade took longer than `connect_timeout`.
     ConnectTimeout = "CONNECT_TIMEOUT",
+    /// The TLS handshake failed, or was not complete within `connect_timeout`.
+    Tls = "TLS",
     /// The answer to the upgrade request was not what RFC 6455 4.1 demands.
     Upgrade = "UPGRADE",
     /// Nothing that fits arrived within `read_timeout`.

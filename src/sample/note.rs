@@ -11,8 +11,19 @@ pub struct Phases {
     pub dns: Duration,
     /// TCP connect, to the address that answered.
     pub tcp: Duration,
+    /// The TLS handshake, if there was one.
+    pub tls: Option<TlsHandshake>,
     /// From the first byte of the upgrade request to the end of its answer.
     pub upgrade: Duration,
+}
+
+/// A TLS handshake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TlsHandshake {
+    /// How long it took.
+    pub time: Duration,
+    /// Whether it resumed an earlier session of the thread.
+    pub resumed: bool,
 }
 
 /// What the heartbeat of a connection did.

@@ -60,6 +60,10 @@ pub struct ConnectionStats {
     pub dns: Times,
     /// TCP connects.
     pub tcp: Times,
+    /// TLS handshakes, full and resumed.
+    pub tls: Times,
+    /// TLS handshakes that resumed an earlier session.
+    pub tls_resumed: u64,
     /// Upgrades, from request to answer.
     pub upgrade: Times,
 }
@@ -70,6 +74,10 @@ impl ConnectionStats {
         self.opened += 1;
         self.dns.record(phases.dns);
         self.tcp.record(phases.tcp);
+        if let Some(tls) = phases.tls {
+            self.tls.record(tls.time);
+            self.tls_resumed += u64::from(tls.resumed);
+        }
         self.upgrade.record(phases.upgrade);
     }
 
@@ -101,6 +109,8 @@ impl ConnectionStats {
         }
         self.dns.merge(&other.dns);
         self.tcp.merge(&other.tcp);
+        self.tls.merge(&other.tls);
+        self.tls_resumed += other.tls_resumed;
         self.upgrade.merge(&other.upgrade);
     }
 }

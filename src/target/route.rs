@@ -13,7 +13,7 @@ use crate::ws::{NO_STATUS, may_be_sent};
 
 /// The paths and their parameters, each with its default; what `/` answers.
 pub const PATHS: &str = "\
-/echo /push?hz=2 /slow?ms=1500 /drop?after=5&code=1011 /cap?max=100&hz=2 /binary /fragment?n=3 \
+/echo /push?hz=2 /slow?ms=1500 /stall?every=10000&ms=1000 /drop?after=5&code=1011 /cap?max=100&hz=2 /binary /fragment?n=3 \
 /silent /rooms/NAME /private /flood?bytes=1024&max=0 /reject?status=403 /redirect?to=/echo&n=1&status=302 /login /count; each also takes \
 delay_upgrade_ms=0 and subprotocol=NAME (default: the first that is offered)";
 
@@ -62,6 +62,8 @@ pub(super) enum Script {
     Push { hz: f64 },
     /// Echoes each message after a delay.
     Slow { delay: Duration },
+    /// Echoes, but for a time that comes again and again: then it answers nobody until that is over.
+    Stall { every: Duration, length: Duration },
     /// Echoes some messages, then ends.
     Drop { after: u64, ending: Ending },
     /// Echoes as binary.
@@ -126,6 +128,12 @@ fn script(path: &str, query: &mut Query<'_>) -> Result<Script, Refusal> {
             let delay = query.number("ms", 1_500, 0..=600_000)?;
             Script::Slow { delay: Duration::from_millis(delay) }
         }
+        "/stall" => {
+            let every = query.number("every", 10_000, 1..=600_000)?;
+            let length = query.number("ms", 1_000.min(every), 0..=every)?;
+            let [every, length] = [every, length].map(Duration::from_millis);
+            Script::Stall { every, length }
+        }
         "/drop" => Script::Drop {
             after: query.number("after", 5, 0..=u64::MAX)?,
             ending: ending(query.number("code", 1_011, 0..=u16::MAX)?)?,
@@ -166,10 +174,11 @@ fn ending(code: u16) -> Result<Ending, Refusal> {
 }
 
 /// All parameters of all paths.
-const PARAMETERS: [&str; 11] = [
+const PARAMETERS: [&str; 12] = [
     "to",
     "hz",
     "ms",
+    "every",
     "after",
     "code",
     "max",
@@ -286,6 +295,7 @@ mod tests {
             ("/push?hz=0", "hz=0: not a number from 0.001 to 10000"),
             ("/push?hz=NaN", "hz=NaN: not"),
             ("/slow?ms=-1", "ms=-1: not"),
+            ("/stall?every=5&ms=6", "ms=6: not a number from 0 to 5"),
             ("/fragment?n=0", "n=0: not"),
             ("/drop?code=999", "code=999 must not be sent"),
             ("/reject?status=101", "status=101: not"),

@@ -69,6 +69,8 @@ pub enum Phase {
     Dns,
     /// TCP connect.
     Tcp,
+    /// The TLS handshake.
+    Tls,
     /// The upgrade.
     Upgrade,
 }
@@ -88,7 +90,7 @@ pub enum Unit {
 
 impl Statistic {
     /// All names but those of percentiles, for advice.
-    pub const NAMES: [&'static str; 28] = [
+    pub const NAMES: [&'static str; 29] = [
         "count",
         "failures",
         "error_rate",
@@ -115,6 +117,7 @@ impl Statistic {
         "skipped",
         "skip_rate",
         "handshake.tcp",
+        "handshake.tls",
         "handshake.upgrade",
         "connections.peak",
     ];
@@ -138,6 +141,7 @@ impl Statistic {
             let phase = match phase {
                 "dns" => Phase::Dns,
                 "tcp" => Phase::Tcp,
+                "tls" => Phase::Tls,
                 "upgrade" => Phase::Upgrade,
                 _ => return None,
             };
@@ -235,6 +239,7 @@ impl Statistic {
             Self::Lag(figure) => seconds(figure.of(&evidence.stats.lag)),
             Self::Handshake(Phase::Dns, figure) => seconds(figure.of(&connections.dns)),
             Self::Handshake(Phase::Tcp, figure) => seconds(figure.of(&connections.tcp)),
+            Self::Handshake(Phase::Tls, figure) => seconds(figure.of(&connections.tls)),
             Self::Handshake(Phase::Upgrade, figure) => seconds(figure.of(&connections.upgrade)),
             Self::PeakConnections => Some(evidence.peak_connections as f64),
         }

@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout_at;
 
 use crate::clock;
-use crate::net::{DialError, Stream, Url, dial};
+use crate::net::{DialError, Stream, TlsPhase, TlsTo, Url, dial, tls_error};
 use crate::ws::handshake::{Answer, Asked, UpgradeRequest};
 use crate::ws::{Connection, Direction, KeepAll, Limits, Refusal, Tap, refusal};
 
@@ -20,6 +20,8 @@ pub struct Connected {
     pub dns: Duration,
     /// TCP connect.
     pub tcp: Duration,
+    /// The TLS handshake, if there was one.
+    pub tls: Option<TlsPhase>,
     /// From the first byte of the request to the end of the answer's head.
     pub upgrade: Duration,
     /// When the answer's head was complete.
@@ -48,7 +50,7 @@ pub struct ConnectFailure {
 /// Why there is no connection.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// Name lookup or TCP failed.
+    /// Name lookup, TCP or TLS failed.
     #[error(transparent)]
     Dial(DialError),
     /// The deadline passed during the upgrade.
@@ -81,9 +83,10 @@ pub enum ConnectError {
     },
 }
 
-/// Connects and upgrades; `tap` looks on.
+/// Connects, over TLS if `tls` is given, and upgrades; `tap` looks on.
 pub async fn connect(
     url: &Url,
+    tls: Option<TlsTo<'_>>,
     asked: &Asked,
     limits: Limits,
     deadline: Instant,
@@ -92,7 +95,8 @@ pub async fn connect(
     let failure = |error| ConnectFailure { error, sent_bytes: 0, bytes: 0, refusal: None };
     let request = UpgradeRequest::new(&url.uri, asked)
         .map_err(|what| failure(ConnectError::Invalid { what }))?;
-    let dialed = dial(url, deadline).await.map_err(|error| failure(ConnectError::Dial(error)))?;
+    let dialed =
+        dial(url, tls, deadline).await.map_err(|error| failure(ConnectError::Dial(error)))?;
     let started = clock::now();
     let mut exchange = Exchange { stream: dialed.stream, sent: 0, received: Vec::new() };
     let timeout = || ConnectError::Timeout { host: url.host.clone(), port: url.port };
@@ -127,6 +131,7 @@ pub async fn connect(
                 connection,
                 dns: dialed.dns,
                 tcp: dialed.tcp,
+                tls: dialed.tls,
                 upgrade: done - started,
                 done,
                 sent_bytes,
@@ -155,7 +160,11 @@ impl Exchange {
         &mut self,
         request: &UpgradeRequest,
     ) -> Result<(usize, Instant), (ConnectError, usize)> {
-        let disconnected = |error: io::Error| ConnectError::Disconnected { how: error.to_string() };
+        // A server may refuse what TLS told it, such as a client certificate, after the handshake.
+        let disconnected = |error: io::Error| match tls_error(&error) {
+            Some(error) => ConnectError::Dial(DialError::Tls(error.clone())),
+            None => ConnectError::Disconnected { how: error.to_string() },
+        };
         while self.sent < request.bytes.len() {
             match self.stream.write(&request.bytes[self.sent..]).await {
                 Ok(written) => self.sent += written,

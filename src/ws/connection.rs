@@ -5,12 +5,10 @@
 //! thread whenever that thread waits. Loss is a value that stays until someone asks.
 
 use std::io;
-use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::clock;
@@ -164,10 +162,8 @@ impl Connection {
     /// since the kernel tells it once; the next pump shows it.
     fn has_unread(&mut self) -> bool {
         let Some(stream) = &self.stream else { return false };
-        let mut byte = [MaybeUninit::uninit()];
-        match SockRef::from(stream).peek(&mut byte) {
-            Ok(_) => true,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => false,
+        match stream.has_unread() {
+            Ok(is_there) => is_there,
             Err(error) => {
                 self.disconnect(&error.to_string());
                 true
@@ -215,8 +211,7 @@ impl Connection {
 
     /// The most that can be in the socket unread, in bytes.
     pub fn receive_buffer(&self) -> usize {
-        let size = self.stream.as_ref().and_then(|one| SockRef::from(one).recv_buffer_size().ok());
-        size.unwrap_or_default()
+        self.stream.as_ref().map_or(0, Stream::receive_buffer)
     }
 
     /// Whether part of a message has arrived.
@@ -234,7 +229,7 @@ impl Connection {
         let length = frame::encode(scratch, opcode, true, payload, Some(frame::fresh_mask()));
         self.traffic.sent += length as u64;
         let mut taken = 0;
-        if let (Some(stream), true) = (&self.stream, self.unsent.is_empty()) {
+        if let (Some(stream), true) = (&mut self.stream, self.unsent.is_empty()) {
             match stream.try_write(scratch) {
                 Ok(written) => taken = written,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -278,10 +273,11 @@ impl Connection {
                     budget -= length;
                     let now = clock::now();
                     read_at = Some(now);
-                    self.emptied = (length < room).then_some(now);
+                    let is_empty = length < room && self.ends_in_short_reads();
+                    self.emptied = is_empty.then_some(now);
                     self.receive(&buffer[..length], now, observer);
                     // The runtime knows as well that such a read leaves nothing.
-                    if length < room && self.loss.is_none() {
+                    if is_empty && self.loss.is_none() {
                         self.left = Left::Nothing;
                         self.poll_flush(context);
                         break;
@@ -471,6 +467,10 @@ impl Connection {
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
             Poll::Pending => Poll::Pending,
         }
+    }
+
+    fn ends_in_short_reads(&self) -> bool {
+        self.stream.as_ref().is_some_and(Stream::ends_in_short_reads)
     }
 
     /// Hands `unsent` to the kernel.

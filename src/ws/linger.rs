@@ -31,4 +31,5 @@ pub async fn linger(mut remains: Remains) {
     };
     // Either end is fine: closed by the server, or dropped by us.
     timeout(PATIENCE, goodbye).await.ok();
+    remains.stream.say_goodbye();
 }

@@ -62,7 +62,7 @@ fn plans_are_explained_as_understood_with_every_default() {
         let env = Env::new();
         env.write("plan.yaml", fs_err::read(root.join(plan)).expect("a plan"));
         env.write("steps.yaml", fs_err::read(root.join(STEPS)).expect("steps"));
-        for name in ["message.json", "users.csv"] {
+        for name in ["message.json", "users.csv", "ca.pem", "client.pem", "client.key"] {
             let file = root.join("tests/fixtures/schema").join(name);
             env.write(name, fs_err::read(file).expect("a file of the rich plan"));
         }

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::support::env::Env;
+use crate::support::env::{Env, Finished};
+use crate::support::target;
+use crate::support::tls::{Authority, Front, TlsServer};
 
 /// What makes the plans short enough for a test; those that a plan does not ask for mean nothing to it.
 const SHORT: [&str; 6] = ["-J", "duration=2s", "-J", "think=100ms", "-J", "ramp_up=0s"];
@@ -36,10 +38,25 @@ fn example_plans_pass_against_the_embedded_server() {
         let plan = plan.canonicalize().expect("it is there");
         let plan = plan.to_str().expect("it is UTF-8");
         let run = ["run", "--serve", plan, "-o", "results"];
-        let finished = env.wsmeter(&[&run[..], &SHORT].concat()).finish();
+        let finished = if plan.ends_with("/tls.yaml") {
+            run_over_tls(&env, plan)
+        } else {
+            env.wsmeter(&[&run[..], &SHORT].concat()).finish()
+        };
         assert_eq!(finished.exit_code, Some(0), "{plan}: {}", finished.stderr);
         assert!(finished.rows.len() >= 9, "{plan}: {} rows", finished.rows.len());
         let last = finished.stderr.lines().last().unwrap_or_default();
         assert!(last.starts_with("PASSED: "), "{plan}: {last}");
     }
+}
+
+/// The embedded server speaks no TLS: a relay of the tests does.
+fn run_over_tls(env: &Env, plan: &str) -> Finished {
+    let (authority, server) = (Authority::new("ours"), target());
+    let tls = TlsServer::new(authority.issue(&["chat.example.com"]));
+    let front = Front::tls(&tls, server.address());
+    let ca = env.write("ca.pem", authority.pem());
+    let (url, ca) = (format!("url={}", front.url("")), format!("ca={}", ca.display()));
+    let run = ["run", plan, "-o", "results", "-J", &url, "-J", &ca];
+    env.wsmeter(&[&run[..], &SHORT].concat()).finish()
 }

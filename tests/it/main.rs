@@ -36,6 +36,7 @@ mod support;
 mod target;
 mod thresholds;
 mod timers;
+mod tls;
 mod transactions;
 mod try_plan;
 mod upgrade;

@@ -1,6 +1,8 @@
 //! Bounds on the memory of runs that could keep too much.
 
 use crate::support::env::Env;
+use crate::support::target;
+use crate::support::tls::{Authority, Front, TlsServer};
 
 /// Samples, each with a label of its own.
 const SAMPLES: u32 = 20_000;
@@ -31,4 +33,36 @@ thread_groups:
     assert!(labels.contains_key("(other labels)"), "the rest is counted together");
     let peak = run.summary_number("generator/peak_memory_bytes");
     assert!(peak < BOUND, "{peak} bytes");
+}
+
+/// Connections that do nothing, over TLS and without.
+const IDLE: u32 = 300;
+/// What TLS may add to each, with its session for the next; 10 KB were measured.
+const TLS_BOUND: f64 = 16e3;
+
+#[test]
+fn an_idle_connection_over_tls_costs_kilobytes() {
+    let (authority, server) = (Authority::new("ours"), target());
+    let front = Front::tls(&TlsServer::new(authority.issue(&["127.0.0.1"])), server.address());
+    let plan = format!(
+        "
+defaults: {{ url: '${{__P(url)}}/echo', tls: {{ ca: ca.pem }} }}
+thread_groups:
+  - threads: {IDLE}
+    ramp_up: 2s
+    # So that all are open at once.
+    steps: [open, rendezvous: {{ threads: {IDLE}, timeout: 30s }}]
+"
+    );
+    let env = Env::new();
+    env.write("ca.pem", authority.pem());
+    let peak = |url: &str| {
+        let run = env.run(&plan, &["--force", "-J", &format!("url={url}")]);
+        run.expect_exit(0);
+        assert!((run.summary_number("connections/peak") - f64::from(IDLE)).abs() < 0.5);
+        run.summary_number("generator/peak_memory_bytes")
+    };
+    let (plain, tls) = (peak(&format!("ws://{}", server.address())), peak(&front.url("")));
+    let each = (tls - plain) / f64::from(IDLE);
+    assert!((1e3..TLS_BOUND).contains(&each), "{each} bytes for each connection");
 }

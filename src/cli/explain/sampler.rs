@@ -8,7 +8,7 @@ use crate::net::{Url, shown};
 use crate::program::{
     Body, Close, Correlate, Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend, Http,
     JsonPart, Matching, OnError, Open, Part, Payload, PingPong, Pings, Read, Reply, RequestHead,
-    Sampler, SamplerKind, Secrets, SentAt, Setting, SingleRead, Template, constant_json,
+    Sampler, SamplerKind, Secrets, SentAt, Setting, SingleRead, Template, Tls, constant_json,
 };
 
 /// Bytes of a binary payload that are shown.
@@ -93,6 +93,9 @@ fn open(page: &mut Page, open: &Open) {
         }
     }
     page.entry("connect_timeout", &open.connect_timeout.shown());
+    if let Some(own) = &open.tls {
+        tls(page, own);
+    }
     request_head(page, &open.head);
     for subprotocol in &open.subprotocols {
         page.entry("subprotocol", &subprotocol.source);
@@ -113,6 +116,9 @@ fn http(page: &mut Page, http: &Http) {
         page.entry("path", &shown(&path.source));
     }
     page.entry("connect_timeout", &http.connect_timeout.shown());
+    if let Some(own) = &http.tls {
+        tls(page, own);
+    }
     request_head(page, &http.head);
     match &http.body {
         None => {}
@@ -155,6 +161,24 @@ fn request_head(page: &mut Page, head: &RequestHead) {
         page.entry("basic_auth", &format!("{}, password {HIDDEN}", basic_auth.user.source));
     }
     page.entry("follow_redirects", &head.follow_redirects.shown());
+}
+
+fn tls(page: &mut Page, tls: &Tls) {
+    let settings = tls.client.settings();
+    let trusted = match (settings.insecure, &tls.ca) {
+        (true, _) => "no server is verified".to_owned(),
+        (false, Some(ca)) => format!("authorities of {ca}"),
+        (false, None) => "authorities of this machine".to_owned(),
+    };
+    let resumed = if settings.resume { "resumed by each thread" } else { "never resumed" };
+    let version = settings.min_version.name();
+    page.entry("tls", &format!("{trusted}, TLS {version} or newer, sessions {resumed}"));
+    if let Some(cert) = &tls.cert {
+        page.entry("client certificate", cert);
+    }
+    if let Some(name) = &tls.server_name {
+        page.entry("server_name", &name.source);
+    }
 }
 
 fn heartbeat(page: &mut Page, heartbeat: &Heartbeat) {

@@ -16,6 +16,7 @@ use crate::exec::redirects::{Next, Redirects};
 use crate::exec::samplers::job::{interrupted, nonzero};
 use crate::exec::samplers::open::{dial_failure, shown_address};
 use crate::exec::samplers::payload;
+use crate::exec::securing::Securing;
 use crate::exec::stop::Level;
 use crate::exec::trace::ConnectionTap;
 use crate::exec::worker::Worker;
@@ -30,7 +31,7 @@ pub(crate) async fn run<'p>(
     sampler: &'p Sampler,
     spec: &'p Http,
 ) -> Result<Execution, Failure> {
-    let mut trip = evaluate(scope, &connections.worker, sampler, spec)?;
+    let mut trip = evaluate(scope, connections, sampler, spec)?;
     let mut shown = shown_address(scope, connections, &trip.url.to_http());
     let mut outcome = Outcome::begun(clock::now());
     trip.limits.connect_by = outcome.start + trip.connect_timeout;
@@ -123,6 +124,7 @@ fn hide(scope: &mut Scope, arrival: &Arrival) {
 /// A request on its way, with everything evaluated.
 struct Trip {
     url: Url,
+    securing: Option<Securing>,
     asking: Asking,
     method: Method,
     body: Option<Vec<u8>>,
@@ -190,8 +192,9 @@ impl Trip {
             headers: self.asking.headers(&self.url, &self.jar),
             body: self.body.clone(),
         };
+        let tls = self.securing.as_ref().and_then(|securing| securing.to(&self.url));
         let begun = clock::now();
-        let mut exchange = net::request(request, self.limits).await;
+        let mut exchange = net::request(request, tls, self.limits).await;
         if let Some(remains) = exchange.remains.take() {
             let mut level = self.worker.shared.stop.subscribe();
             spawn_local(async move {
@@ -238,7 +241,7 @@ impl Trip {
 
 fn evaluate(
     scope: &mut Scope,
-    worker: &Rc<Worker>,
+    connections: &mut Connections<'_>,
     sampler: &Sampler,
     spec: &Http,
 ) -> Result<Trip, Failure> {
@@ -266,8 +269,11 @@ fn evaluate(
     let max_body = scope.value(&spec.max_message_size)?.0;
     let method = scope.value(&spec.method)?;
     let connect_timeout = nonzero(scope.value(&spec.connect_timeout)?, "connect_timeout")?;
+    let securing = Securing::evaluate(scope, connections, spec.tls.as_deref(), &url, &asking)?;
+    let worker = &connections.worker;
     Ok(Trip {
         url,
+        securing,
         asking,
         method,
         body,

@@ -5,6 +5,7 @@ use std::time::Instant;
 use crate::exec::asking::Asking;
 use crate::exec::evaluate::Scope;
 use crate::exec::redirects::{Next, Redirects};
+use crate::exec::securing::Securing;
 use crate::exec::trace::ConnectionTap;
 use crate::net::{Cookies, Url};
 use crate::ws::{
@@ -15,6 +16,7 @@ use crate::ws::{
 #[derive(Debug)]
 pub(super) struct Journey {
     pub(super) url: Url,
+    pub(super) securing: Option<Securing>,
     pub(super) asking: Asking,
     pub(super) subprotocols: Vec<String>,
     pub(super) limits: Limits,
@@ -46,8 +48,9 @@ impl Journey {
         loop {
             let headers = self.asking.headers(&self.url, &self.jar);
             let asked = Asked { headers, subprotocols: self.subprotocols.clone() };
+            let tls = self.securing.as_ref().and_then(|securing| securing.to(&self.url));
             let tap = self.tap.clone().map(|tap| Box::new(tap) as Box<dyn Tap>);
-            let result = connect(&self.url, &asked, self.limits, self.deadline, tap).await;
+            let result = connect(&self.url, tls, &asked, self.limits, self.deadline, tap).await;
             let head = head_of(&result);
             let set = header_values(head, "Set-Cookie");
             self.jar.keep(&self.url, &set);

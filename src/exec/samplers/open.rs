@@ -14,10 +14,11 @@ use crate::exec::outcome::{Execution, Failure, Outcome, refused};
 use crate::exec::samplers::close::close_one;
 use crate::exec::samplers::job::{Job, interrupted, nonzero};
 use crate::exec::samplers::journey::Journey;
+use crate::exec::securing::Securing;
 use crate::exec::wait::Ended;
-use crate::net::{self, DialError, Url};
+use crate::net::{self, DialError, TlsPhase, Url};
 use crate::program::{self, BadValue, Fragments, IfOpen, Pings, WhenFull, subprotocol};
-use crate::sample::{Code, Note, Phases};
+use crate::sample::{Code, Note, Phases, TlsHandshake};
 use crate::ws::{
     ConnectError, ConnectFailure, Connected, Connection, FrameRules, InboxBounds, Limits, Overflow,
     Refusal,
@@ -55,10 +56,10 @@ pub(crate) async fn open<'p>(
     close_one(job.connections, job.id).await;
     let mut outcome = Box::new(Outcome::begun(clock::now()));
     let first = attempt.url.clone();
-    let Attempt { url, asking, subprotocols, timeout, limits } = attempt;
+    let Attempt { url, securing, asking, subprotocols, timeout, limits } = attempt;
     let (deadline, tap) = (outcome.start + timeout, job.tap());
     let jar = std::mem::take(&mut job.scope.cookies);
-    let journey = Journey { url, asking, subprotocols, limits, deadline, tap, jar };
+    let journey = Journey { url, securing, asking, subprotocols, limits, deadline, tap, jar };
     let mut refusal = None;
     let failure = match job.connections.drive(Box::pin(journey.travel())).await {
         Some(mut arrival) => {
@@ -110,8 +111,7 @@ fn accepted(
     connected: Connected,
     before: (u64, u64),
 ) -> Connection {
-    let phases = Phases { dns: connected.dns, tcp: connected.tcp, upgrade: connected.upgrade };
-    job.note(&Note::Opened { phases });
+    job.note(&Note::Opened { phases: phases(&connected) });
     outcome.code = Code::SWITCHING_PROTOCOLS;
     outcome.end = connected.done;
     outcome.connect = connected.done - outcome.start;
@@ -141,6 +141,12 @@ pub(crate) fn shown_address(
     }
 }
 
+fn phases(connected: &Connected) -> Phases {
+    let Connected { dns, tcp, tls, upgrade, .. } = *connected;
+    let tls = tls.map(|TlsPhase { time, resumed }| TlsHandshake { time, resumed });
+    Phases { dns, tcp, tls, upgrade }
+}
+
 /// How long to wait before the next attempt, if an earlier one failed.
 fn backoff(job: &mut Job<'_, '_>, spec: &program::Open) -> Result<Option<Duration>, Failure> {
     let failed = job.slot().failed_attempts;
@@ -166,6 +172,7 @@ pub(crate) async fn give_up(connections: &mut Connections<'_>, id: SlotId, failu
 /// Everything evaluated, nothing sent.
 struct Attempt {
     url: Url,
+    securing: Option<Securing>,
     asking: Asking,
     subprotocols: Vec<String>,
     timeout: Duration,
@@ -179,6 +186,7 @@ fn evaluate(job: &mut Job<'_, '_>, spec: &program::Open) -> Result<Attempt, Fail
     let url = Url::parse(&url, path.as_deref())
         .map_err(|error| bad_value(&error.what, &spec.url.source))?;
     let asking = Asking::evaluate(scope, &spec.head, &url)?;
+    let securing = Securing::evaluate(scope, job.connections, spec.tls.as_deref(), &url, &asking)?;
     if url.uri.query().is_some_and(|query| query.split('&').any(net::is_secret)) {
         scope.hide(|secrets| secrets.remember_url(&url.uri.to_string()));
     }
@@ -195,7 +203,7 @@ fn evaluate(job: &mut Job<'_, '_>, spec: &program::Open) -> Result<Attempt, Fail
     let max_message_size = scope.value(&spec.max_message_size)?.0;
     let limits = Limits { max_message_size, inbox, frames: frame_rules(scope, spec)? };
     let subprotocols = subprotocols(scope, spec)?;
-    Ok(Attempt { url, asking, subprotocols, timeout, limits })
+    Ok(Attempt { url, securing, asking, subprotocols, timeout, limits })
 }
 
 /// The subprotocols to offer; constants are checked when the plan is read.
@@ -281,6 +289,7 @@ pub(crate) fn dial_failure(error: &DialError) -> Failure {
             let text = format!("{error}: {source}");
             Failure::new(Code::ConnectRefused, text, format!("failed to connect: {source}"))
         }
+        DialError::Tls(tls) => Failure::new(Code::Tls, error.to_string(), tls.cause.as_str()),
         DialError::Timeout { .. } => {
             Failure::new(Code::ConnectTimeout, error.to_string(), "no connection in time")
         }

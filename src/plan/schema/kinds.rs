@@ -34,6 +34,11 @@ pub(super) fn of(kind: &str, nullable: bool) -> Map<String, Value> {
             "type": ["integer", "string"], "minimum": 0, "pattern": text(r"forever|\+?\d+"),
         }),
         "Flag" => json!({ "type": ["boolean", "string"], "pattern": text("true|false") }),
+        // Without quotes it is a number.
+        "Version" => json!({
+            "type": ["number", "string"], "pattern": text(r"1\.[23]"),
+            "if": { "type": "number" }, "then": { "enum": [1.2, 1.3] },
+        }),
         ANY => json!({}),
         _ => json!({ "type": ["string", "number", "boolean"] }),
     };
@@ -60,6 +65,7 @@ fn advice(kind: &str) -> &'static str {
         "Number" => "Write a number.",
         "Passes" => "Write a whole number, or `forever`.",
         "Flag" => "Write `true` or `false`.",
+        "Version" => "Write `1.2` or `1.3`.",
         _ => "",
     }
 }
@@ -79,6 +85,7 @@ pub(super) fn example(kind: &str) -> Value {
         "Count" | "Passes" => json!(10),
         "Number" => json!(0.5),
         "Flag" => json!(true),
+        "Version" => json!("1.3"),
         "Rate" => json!("10/m"),
         ANY => json!({ "ok": true }),
         _ => json!("${name}"),

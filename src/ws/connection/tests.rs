@@ -12,7 +12,8 @@ fn with_connection(rules: FrameRules, test: impl FnOnce(Connection)) {
     stream.set_nonblocking(true).unwrap();
     let inbox = InboxBounds { messages: 1, bytes: 1, overflow: Overflow::Wait };
     let limits = Limits { max_message_size: 1, inbox, frames: rules };
-    test(Connection::new(Stream::from_std(stream).unwrap(), limits));
+    let stream = tokio::net::TcpStream::from_std(stream).unwrap();
+    test(Connection::new(Stream::plain(stream), limits));
 }
 
 #[test]

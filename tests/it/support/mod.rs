@@ -7,6 +7,7 @@ pub(crate) mod peer;
 pub(crate) mod peer_connection;
 pub(crate) mod peer_frame;
 pub(crate) mod time;
+pub(crate) mod tls;
 
 use std::net::{Ipv4Addr, SocketAddr};
 

@@ -59,6 +59,11 @@ impl Peer {
         format!("ws://{}{path}", self.address)
     }
 
+    /// Where it listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// Accepts no more, waits for the scripts, and gives what each connection received, in order of
     /// acceptance. Panics as a script did.
     pub(crate) fn finish(mut self) -> Vec<Record> {

@@ -111,6 +111,13 @@ impl PeerConnection {
         format!("{}{body}", self.record.request)
     }
 
+    /// Waits for whatever comes, and passes over it.
+    pub(crate) fn skip_some_bytes(&mut self) {
+        let more = self.fill(self.deadline);
+        assert!(more == Fill::Bytes, "nothing but {more:?}");
+        self.buffer.clear();
+    }
+
     /// What a correct server answers to the request that was read.
     pub(crate) fn upgrade_response(&self) -> String {
         let key = self.record.header("Sec-WebSocket-Key").expect("the request has a key");
