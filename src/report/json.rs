@@ -205,7 +205,7 @@ struct Cause<'a> {
     text: &'a str,
     count: u64,
     example: &'a str,
-    /// The head and the beginning of the body that a server answered, if that was HTTP.
+    /// What a server answered by HTTP.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<&'a str>,
 }
@@ -217,11 +217,10 @@ struct Skipped<'a> {
     count: u64,
 }
 
-/// What a filter discarded before samplers of a label.
+/// What a filter, as written, discarded before samplers of a label.
 #[derive(Serialize)]
 struct Filtered<'a> {
     label: &'a str,
-    /// As written.
     filter: &'a str,
     count: u64,
 }

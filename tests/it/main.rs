@@ -18,6 +18,7 @@ mod http;
 mod include;
 mod jmeter;
 mod layers;
+mod logins;
 mod matchers;
 mod memory;
 mod new;
