@@ -46,11 +46,16 @@ impl Compiler<'_> {
         sampler: Reached,
         path: &Path,
     ) -> Vec<Assertion> {
-        for (index, check) in checks.iter().enumerate() {
-            for leaf in leaves(check, &path.index(index)) {
-                if !leaf.reach.includes(sampler) {
-                    self.out_of_reach(&leaf, sampler.kind);
-                }
+        let all = || {
+            let leaves = |(index, check)| leaves(check, &path.index(index));
+            checks.iter().enumerate().flat_map(leaves)
+        };
+        // The answer to an `open` that is to be refused has a body.
+        let is_refusal = sampler.kind == "open" && checks.iter().any(wants_refusal);
+        for leaf in all() {
+            let has_body = (is_refusal || sampler.kind == "http") && leaf.reach == Reach::Message;
+            if !has_body && !leaf.reach.includes(sampler) {
+                self.out_of_reach(&leaf, sampler.kind);
             }
         }
         self.assertions(checks, path).into_iter().map(|reaching| reaching.assertion).collect()
@@ -126,7 +131,8 @@ impl Compiler<'_> {
                 },
                 match kind {
                     "open" => {
-                        "assert `status` or `duration` here, or the first message with `single_read`"
+                        "assert the first message with `single_read`; or, of an upgrade that is to be \
+                         refused, the `status` too"
                     }
                     "single_write" => {
                         "use `request_response`, or assert on the `single_read` that follows"
@@ -138,5 +144,17 @@ impl Compiler<'_> {
         };
         let problem = Problem::error(&leaf.path, title).at(At::Key);
         self.note(if help.is_empty() { problem } else { problem.help(help) });
+    }
+}
+
+/// Whether the check could hold for an upgrade that is refused, by its status.
+fn wants_refusal(check: &plan::Check) -> bool {
+    match check {
+        plan::Check::Status(status) => status.text.trim() != "101",
+        plan::Check::Not(inner) => matches!(&**inner, plan::Check::Status(_)),
+        plan::Check::AnyOf(checks) | plan::Check::AllOf(checks) => {
+            checks.0.iter().any(wants_refusal)
+        }
+        _ => false,
     }
 }

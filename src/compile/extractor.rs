@@ -58,7 +58,8 @@ impl Compiler<'_> {
         let kind = sampler.kind;
         for (index, extractor) in written.iter().enumerate() {
             let (reach, name) = written_reach(extractor);
-            if reach.includes(sampler) {
+            // The body of an answer is for its own extractors, not for those of scopes around.
+            if reach.includes(sampler) || (kind == "http" && reach == Reach::Message) {
                 continue;
             }
             let (title, help) = if reach == Reach::Open {

@@ -26,6 +26,7 @@ mod extractor;
 mod group;
 mod header;
 mod heartbeat;
+mod http;
 mod include;
 mod opening;
 mod pattern;

@@ -11,8 +11,8 @@ use crate::program::{
     SamplerKind, Setting, WhenFull,
 };
 
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
-const MAX_MESSAGE_SIZE: ByteSize = ByteSize(16 << 20);
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
+pub(super) const MAX_MESSAGE_SIZE: ByteSize = ByteSize(16 << 20);
 const INBOX_MESSAGES: u32 = 1_000;
 const INBOX_BYTES: ByteSize = ByteSize(1 << 20);
 const BACKOFF_FIRST: Duration = Duration::from_secs(1);
@@ -155,14 +155,15 @@ impl Compiler<'_> {
             self.note(problem.help("write `pings: ignore` for a connection that answers none"));
         }
         let heartbeat = self.resolve_heartbeat(settings.heartbeat, path);
-        let tls = self.resolve_tls(settings.tls, &url, path);
+        let tls = self.resolve_tls(settings.tls, &url, &settings.head, path);
         let bytes = settings.bytes.unwrap_or(Setting::Fixed(INBOX_BYTES));
         Some(Box::new(Open {
             url,
             path: settings.path,
             connect_timeout: settings.connect_timeout.unwrap_or(Setting::Fixed(CONNECT_TIMEOUT)),
             tls,
-            headers: settings.headers,
+            head: settings.head,
+            subprotocols: settings.subprotocols.unwrap_or_default(),
             max_message_size: settings.max_message_size.unwrap_or(Setting::Fixed(MAX_MESSAGE_SIZE)),
             inbox: InboxLimits {
                 messages: settings.messages.unwrap_or(Setting::Fixed(INBOX_MESSAGES)),
@@ -200,7 +201,7 @@ impl Compiler<'_> {
     }
 
     /// Whether some `url` has been refused, so that its lack further in is no news.
-    fn url_failed(&self) -> bool {
+    pub(super) fn url_failed(&self) -> bool {
         self.problems.iter().any(|problem| problem.path.last_key() == Some("url"))
     }
 }

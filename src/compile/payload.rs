@@ -120,7 +120,7 @@ impl Compiler<'_> {
         Some(Payload::Random(size))
     }
 
-    fn send(&mut self, setting: &Setting<Text>, path: &Path) -> Option<Payload> {
+    pub(super) fn send(&mut self, setting: &Setting<Text>, path: &Path) -> Option<Payload> {
         // Only a block text can end in a newline without anyone seeing it; the warning is dropped
         // where the text is not one.
         if setting.text.ends_with('\n') {

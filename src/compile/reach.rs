@@ -9,7 +9,7 @@ pub(super) enum Reach {
     All,
     /// Those that receive a message.
     Message,
-    /// Those that open their connection.
+    /// Those that open their connection, and `http`.
     Open,
     /// `close`
     Close,
@@ -30,7 +30,7 @@ impl Reach {
         match self {
             Self::All => true,
             Self::Message => matches!(kind, "request_response" | "single_read" | "read"),
-            Self::Open => opens,
+            Self::Open => opens || kind == "http",
             Self::Close => kind == "close",
         }
     }

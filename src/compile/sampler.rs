@@ -119,6 +119,10 @@ impl Compiler<'_> {
         role: &'static str,
         connections: &mut Connections,
     ) -> Option<Template> {
+        if place.kind == "http" {
+            // Over one of its own, which nothing else uses.
+            return Some(Template::constant(CONNECTION));
+        }
         let (at, connection) = if let Some(name) = common.connection {
             let path = place.path.key("connection");
             let name = self.connection_name(name, &path);

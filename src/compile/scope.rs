@@ -19,8 +19,8 @@ use crate::plan::{
     self, Count, Defaults, Entries, Flag, Inbox, List, Path, Removable, Scoped, Text, Time, Word,
 };
 use crate::program::{
-    Backoff, BadValue, ByteSize, Expect, Filter, Fragments, Header, IfOpen, OnError, Pause,
-    PingKind, Pings, PushDelay, Setting, Template, VariableId, WhenFull,
+    Backoff, BadValue, ByteSize, Expect, Filter, Fragments, IfOpen, OnError, Pause, PingKind,
+    Pings, PushDelay, RequestHead, Setting, Template, VariableId, WhenFull,
 };
 
 /// The settings that hold at one point of the plan.
@@ -57,7 +57,8 @@ pub(super) struct Connecting {
     pub(super) path: Option<Template>,
     pub(super) connect_timeout: Option<Setting<Duration>>,
     pub(super) tls: ScopedTls,
-    pub(super) headers: Vec<Header>,
+    pub(super) head: RequestHead,
+    pub(super) subprotocols: Option<Vec<Template>>,
     pub(super) max_message_size: Option<Setting<ByteSize>>,
     pub(super) messages: Option<Setting<u32>>,
     pub(super) bytes: Option<Setting<ByteSize>>,
@@ -76,7 +77,12 @@ pub(super) struct ConnectingSettings<'a> {
     pub(super) path: Option<&'a plan::Setting<Text>>,
     pub(super) connect_timeout: Option<&'a plan::Setting<Time>>,
     pub(super) tls: Option<&'a plan::Tls>,
-    pub(super) headers: Option<&'a Entries<Removable<plan::Setting<Text>>>>,
+    pub(super) headers: Option<&'a Entries<Removable<List<plan::Setting<Text>>>>>,
+    pub(super) cookies: Option<&'a Entries<Removable<plan::Setting<Text>>>>,
+    pub(super) origin: Option<&'a plan::Setting<Text>>,
+    pub(super) basic_auth: Option<&'a plan::BasicAuth>,
+    pub(super) follow_redirects: Option<&'a plan::Setting<Count>>,
+    pub(super) subprotocols: Option<&'a List<plan::Setting<Text>>>,
     pub(super) max_message_size: Option<&'a plan::Setting<plan::Size>>,
     pub(super) inbox: Option<&'a Inbox>,
     pub(super) pings: Option<&'a plan::Setting<Word>>,
@@ -95,6 +101,11 @@ macro_rules! connecting_settings {
             connect_timeout: $own.connect_timeout.as_ref(),
             tls: $own.tls.as_ref(),
             headers: $own.headers.as_ref(),
+            cookies: $own.cookies.as_ref(),
+            origin: $own.origin.as_ref(),
+            basic_auth: $own.basic_auth.as_ref(),
+            follow_redirects: $own.follow_redirects.as_ref(),
+            subprotocols: $own.subprotocols.as_ref(),
             max_message_size: $own.max_message_size.as_ref(),
             inbox: $own.inbox.as_ref(),
             pings: $own.pings.as_ref(),
@@ -245,8 +256,10 @@ impl Compiler<'_> {
         if let Some(tls) = settings.tls {
             self.tls(&mut outer.tls, tls, &path.key("tls"));
         }
-        if let Some(headers) = settings.headers {
-            self.headers(&mut outer.headers, headers, &path.key("headers"));
+        self.request_head(&mut outer.head, settings, path);
+        if let Some(subprotocols) = settings.subprotocols {
+            let path = path.key("subprotocols");
+            outer.subprotocols = Some(self.subprotocols(subprotocols, &path));
         }
         if let Some(size) = settings.max_message_size {
             let path = path.key("max_message_size");

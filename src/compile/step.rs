@@ -85,6 +85,7 @@ impl Compiler<'_> {
             plan::Step::Read(own) => sampler!(read, own, identity),
             plan::Step::PingPong(own) => sampler!(ping_pong, own, Some),
             plan::Step::Close(own) => sampler!(close, own, Some),
+            plan::Step::Http(own) => sampler!(http, own, identity),
             plan::Step::Pause(own) => {
                 out.extend(self.pause(own, &path.key("pause")).map(Step::Pause));
             }

@@ -271,6 +271,7 @@ thread_groups:
     let seconds = |n| Setting::Fixed(Duration::from_secs(n));
     let path = |index: usize| open(index).path.as_ref().and_then(Template::as_constant);
     let headers: Vec<_> = open(0)
+        .head
         .headers
         .iter()
         .map(|header| (header.name.as_str(), header.value.as_constant().unwrap()))

@@ -10,7 +10,7 @@ use crate::net::{
     is_server_name,
 };
 use crate::plan::{self, At, Path, Problem, Removable, Text};
-use crate::program::{BadValue, Part, Template, Tls};
+use crate::program::{BadValue, Part, RequestHead, Setting, Template, Tls};
 
 /// The largest file.
 const LIMIT: Limit = Limit {
@@ -156,18 +156,22 @@ impl Compiler<'_> {
         self.note(problem);
     }
 
-    /// What the `open` at `path` does about TLS; `None` where its URL is known to need none.
+    /// What the `open` or `http` at `path` does about TLS; `None` where its URL is known to need none.
     pub(super) fn resolve_tls(
         &mut self,
         scoped: ScopedTls,
         url: &Template,
+        head: &RequestHead,
         path: &Path,
     ) -> Option<Box<Tls>> {
         let start = match url.parts.first() {
             Some(Part::Text(start)) => start.as_str(),
             _ => "",
         };
-        if start.starts_with("ws://") || scoped.is_wrong {
+        let is_plain = start.starts_with("ws://") || start.starts_with("http://");
+        // A redirect may lead to a secure server.
+        let stays = matches!(head.follow_redirects, Setting::Fixed(0));
+        if (is_plain && stays) || scoped.is_wrong {
             return None;
         }
         let ScopedTls { ca, cert, key, server_name, insecure, min_version, resume, .. } = scoped;
@@ -193,7 +197,8 @@ impl Compiler<'_> {
             resume: resume.unwrap_or(default.resume),
         };
         let client = self.tls_client(settings, path)?;
-        if start.starts_with("wss://") && client.trusts_nobody() {
+        let is_secure = start.starts_with("wss://") || start.starts_with("https://");
+        if is_secure && client.trusts_nobody() {
             let title = "this machine trusts no authority, so no server could be verified";
             let help = "install its `ca-certificates`, or name a file: `tls: { ca: ca.pem }`";
             self.note(Problem::error(path, title).at(At::Key).help(help));

@@ -9,7 +9,7 @@ impl Compiler<'_> {
     /// `url`: its beginning must be right even if more of it is only known in the run.
     pub(super) fn url(&mut self, setting: &Setting<Text>, path: &Path) -> Option<Template> {
         let template = self.text(setting, path)?;
-        self.secrets.remember_query(template.as_constant().unwrap_or_default());
+        self.secrets.remember_url(template.as_constant().unwrap_or_default());
         let problem = match template.as_constant() {
             Some(url) => whole_url(url, path),
             None => match template.parts.first() {
@@ -29,14 +29,16 @@ impl Compiler<'_> {
     /// `path`: begins with `/`.
     pub(super) fn path(&mut self, setting: &Setting<Text>, path: &Path) -> Option<Template> {
         let template = self.text(setting, path)?;
-        self.secrets.remember_query(template.as_constant().unwrap_or_default());
+        self.secrets.remember_url(template.as_constant().unwrap_or_default());
         let start = match template.parts.first() {
             None => "",
             Some(Part::Text(start)) => start.as_str(),
             Some(_) => return Some(template),
         };
         let problem = |title: &str| Some(Problem::error(path, title));
-        let problem = if start.contains("://") {
+        // A query may hold an address, as that of a redirect does.
+        let before_query = start.split('?').next().unwrap_or_default();
+        let problem = if before_query.contains("://") {
             problem("`path` is only path and query")
                 .map(|problem| problem.help("write a whole address as `url`"))
         } else if !start.starts_with('/') {

@@ -51,6 +51,25 @@ pub(crate) fn first_failure(
     assertions.iter().find_map(judge)
 }
 
+/// Whether assertions want this answer although its status is that of a failure: one of them is about
+/// the status, and all such hold.
+pub(crate) fn expect_status(
+    scope: &mut Scope,
+    assertions: &[Assertion],
+    outcome: &Outcome,
+) -> bool {
+    let head = outcome.head.as_deref().unwrap_or_default();
+    let subject = Subject::sample(outcome.message.as_ref(), outcome.elapsed(), outcome.code, head);
+    let mut is_expected = false;
+    for assertion in assertions.iter().filter(|assertion| assertion.check.is_about_status()) {
+        match check::ready(scope, &assertion.check) {
+            Ok(ready) if subject.holds(&ready) => is_expected = true,
+            _ => return false,
+        }
+    }
+    is_expected
+}
+
 /// On one line and not too long.
 pub(crate) fn one_line(text: &str) -> String {
     let line = text.replace('\r', "\\r").replace('\n', "\\n");

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::exec::functions;
 use crate::exec::outcome::Failure;
 use crate::exec::shared::Shared;
+use crate::net::Cookies;
 use crate::program::{
     CounterId, FromText, JsonPart, Part, Secrets, Setting, Template, VariableId, json_escape,
 };
@@ -41,6 +42,8 @@ pub(crate) struct Scope {
     variables: Vec<Held>,
     /// What must not be shown; `None` if there was nothing to hide yet.
     secrets: Option<Box<Secrets>>,
+    /// What servers have set, kept as long as the thread lives, as JMeter does by default.
+    pub(crate) cookies: Cookies,
     pub(crate) counters: Vec<u64>,
 }
 
@@ -52,7 +55,17 @@ impl Scope {
         let hides = !program.show_secrets && !program.secrets.is_empty();
         let secrets = hides.then(|| Box::new(program.secrets.clone()));
         let (iteration, last_ok) = (0, true);
-        Self { shared, group, number, iteration, last_ok, variables, secrets, counters }
+        Self {
+            shared,
+            group,
+            number,
+            iteration,
+            last_ok,
+            variables,
+            secrets,
+            cookies: Cookies::default(),
+            counters,
+        }
     }
 
     pub(crate) fn set(&mut self, variable: VariableId, value: &str) {
@@ -92,6 +105,17 @@ impl Scope {
         if !self.shared.program.show_secrets {
             add(self.secrets.get_or_insert_default());
         }
+    }
+
+    /// Whether the text holds a secret of the plan, whether secrets are shown or not.
+    pub(crate) fn is_secret(&self, text: &str) -> bool {
+        let program = &self.shared.program;
+        let is_in = |variable: &VariableId| match &self.variables[variable.0 as usize] {
+            Held::Text(value) => !value.is_empty() && text.contains(&**value),
+            _ => false,
+        };
+        program.secret_variables.iter().any(is_in)
+            || matches!(program.secrets.mask(text), Cow::Owned(_))
     }
 
     /// The text without secrets, as it may be shown.

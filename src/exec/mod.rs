@@ -7,6 +7,7 @@
 //! its connections are pumped: bytes read, pings and closes answered, arrivals stamped.
 
 mod alarm;
+mod asking;
 mod assertion;
 mod attribution;
 mod background;
@@ -30,10 +31,12 @@ mod outcome;
 mod pace;
 mod pause;
 mod phases;
+mod redirects;
 mod rendezvous;
 mod row;
 mod samplers;
 mod schedule;
+mod securing;
 mod shared;
 mod stop;
 #[cfg(test)]

@@ -4,9 +4,12 @@ use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use http::StatusCode;
+
 use crate::clock;
+use crate::exec::assertion::one_line;
 use crate::sample::{Code, DataType};
-use crate::ws::Message;
+use crate::ws::{Message, MessageKind};
 
 /// Why a sampler failed. A box: failures are rare, and the results of all that may fail are moved
 /// about for every sample.
@@ -109,6 +112,17 @@ impl Outcome {
         }
     }
 
+    /// Takes over an HTTP answer: its head, and what there is of its body as a message.
+    pub(crate) fn answered(&mut self, head: Vec<u8>, body: Vec<u8>, arrived: Instant) {
+        self.head = Some(head.into());
+        let kind = match std::str::from_utf8(&body) {
+            Ok(_) => MessageKind::Text,
+            Err(_) => MessageKind::Binary,
+        };
+        let length = body.len() as u64;
+        self.message = Some(Message::new(kind, body, length, arrived, arrived));
+    }
+
     /// End minus start minus idle time.
     pub(crate) fn elapsed(&self) -> Duration {
         self.end.saturating_duration_since(self.start).saturating_sub(self.idle)
@@ -166,12 +180,40 @@ pub(crate) enum Execution {
     Kept,
 }
 
+/// The failure text of an HTTP answer with this status line: why it is not what was wanted, if
+/// anything is to be said about that, and how its body begins.
+pub(crate) fn refused(line: &str, why: Option<&str>, body: &[u8]) -> String {
+    let mut text = format!("the server answered `{line}`");
+    if let Some(why) = why {
+        text = format!("{text}; {why}");
+    }
+    let body = String::from_utf8_lossy(body);
+    let words: Vec<&str> = body.split_whitespace().collect();
+    let excerpt: String = words.join(" ").chars().filter(|c| !c.is_control()).collect();
+    if !excerpt.is_empty() {
+        text = format!("{text}: {excerpt}");
+    }
+    one_line(&text)
+}
+
+/// Whether a number is an HTTP status: those of close frames begin at 1000.
+pub(crate) fn is_http(number: u16) -> bool {
+    number < 1_000
+}
+
+/// The reason phrase that goes with a status (RFC 9110 15), whatever the server wrote.
+fn reason_phrase(status: u16) -> &'static str {
+    let known = StatusCode::from_u16(status).ok();
+    known.and_then(|status| status.canonical_reason()).unwrap_or("Unknown status")
+}
+
 /// The row's `responseMessage`: one line of a fixed set.
 pub(crate) fn message_of(code: Code, opening: bool) -> &'static str {
     match code {
         Code::SWITCHING_PROTOCOLS => "Switching Protocols",
         Code::OK if !opening => "OK",
         Code::Number(_) if opening => "Upgrade refused",
+        Code::Number(status) if is_http(status) => reason_phrase(status),
         Code::Number(_) => "Connection closed",
         Code::Dns => "Name not resolved",
         Code::ConnectRefused => "Connection refused",

@@ -88,7 +88,8 @@ fn open(address: SocketAddr) -> Step {
         url: Template::constant(format!("ws://{address}/")),
         path: None,
         connect_timeout: Setting::Fixed(Duration::from_secs(5)),
-        headers: Vec::new(),
+        subprotocols: Vec::new(),
+        head: RequestHead::default(),
         max_message_size: Setting::Fixed(ByteSize(1 << 20)),
         inbox: InboxLimits {
             messages: Setting::Fixed(1000),

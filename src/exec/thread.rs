@@ -13,9 +13,10 @@ use crate::exec::evaluate::Scope;
 use crate::exec::extractor;
 use crate::exec::flow::Flow;
 use crate::exec::intended::Intended;
-use crate::exec::outcome::{Execution, Failure, Outcome, Reason};
+use crate::exec::outcome::{Execution, Failure, Outcome, Reason, is_http};
 use crate::exec::row::{self, Whose};
 use crate::exec::samplers;
+use crate::exec::trace::{SHOWN_BYTES, without_secret_headers};
 use crate::exec::transaction::{Ended, Transaction};
 use crate::exec::worker::Worker;
 use crate::program::{Group, OnError, Sampler, SamplerKind, Schedule, Step, Times};
@@ -305,7 +306,12 @@ impl<'p> Thread<'p> {
             }
             Execution::Row(mut outcome) => {
                 // Until the upgrade is accepted, its codes are HTTP's.
-                let opening = sampler.kind.opening().is_some() && outcome.head.is_none();
+                let is_refused = match outcome.code {
+                    Code::SWITCHING_PROTOCOLS => false,
+                    Code::Number(status) => is_http(status),
+                    _ => outcome.head.is_none(),
+                };
+                let opening = sampler.kind.opening().is_some() && is_refused;
                 self.tell_last_frame(&sampler.kind, &outcome);
                 self.judge(sampler, &mut outcome);
                 self.emit(label, &mut outcome, opening);
@@ -406,6 +412,12 @@ impl<'p> Thread<'p> {
             }
         }
         let outcome = &*outcome;
+        if let (Some(failure), Some(_)) = (&outcome.failure, &outcome.head)
+            && matches!(failure.code, Code::Number(status) if is_http(status))
+        {
+            self.tell_answer(label, failure, outcome);
+        }
+        let scope = &self.scope;
         let (thread, group) = (&*self.name, scope.group);
         // Without secrets since it was made.
         let url = outcome.url.as_deref().unwrap_or_default();
@@ -417,6 +429,22 @@ impl<'p> Thread<'p> {
         let delay = self.intended.delay_of(outcome.start);
         let whose = Whose { label, thread, group, url, variables, opening, delay };
         row::emit(&self.worker, &whose, outcome);
+    }
+
+    /// Tells what an HTTP server answered that made a sample fail.
+    fn tell_answer(&self, label: &str, failure: &Failure, outcome: &Outcome) {
+        let head = String::from_utf8_lossy(outcome.head.as_deref().unwrap_or_default());
+        let (scope, mut answer) = (&self.scope, head.into_owned());
+        if !scope.shared.program.show_secrets {
+            answer = without_secret_headers(&answer);
+        }
+        if let Some(message) = outcome.message.as_ref().filter(|one| !one.payload.is_empty()) {
+            let body = &message.payload[..message.payload.len().min(SHOWN_BYTES)];
+            answer = format!("{}\n\n{}", answer.trim_end(), String::from_utf8_lossy(body));
+        }
+        let answer = scope.shown(answer.replace("\r\n", "\n").into());
+        let (code, cause) = (failure.code, failure.cause.as_str());
+        self.worker.note(&Note::Answer { label, code, cause, answer: answer.trim_end() });
     }
 
     fn skip(&mut self, label: &str, cause: Code) {

@@ -13,7 +13,7 @@ use crate::sample::{Payload, Trace};
 use crate::ws::{CloseFrame, Direction, Message, Opcode, Shown, Tap};
 
 /// Bytes of a payload, or of an upgrade answer with its body, that are shown.
-const SHOWN_BYTES: usize = 1_024;
+pub(crate) const SHOWN_BYTES: usize = 1_024;
 
 /// Characters of a message that are shown with its fate.
 const SHOWN_CHARS: usize = 60;
@@ -70,7 +70,7 @@ fn hide(trace: &mut Trace, scope: &Scope) {
 }
 
 /// A head whose secret headers have `***` for a value.
-fn without_secret_headers(head: &str) -> String {
+pub(crate) fn without_secret_headers(head: &str) -> String {
     let line = |line: &str| match line.split_once(':') {
         Some((name, _)) if is_secret_header(name.trim()) => format!("{name}: ***"),
         _ => line.to_owned(),
@@ -79,7 +79,7 @@ fn without_secret_headers(head: &str) -> String {
 }
 
 /// Shows what passes over one connection.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ConnectionTap {
     pub(crate) tracer: Rc<Tracer>,
     pub(crate) connection: String,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use http::Uri;
-use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
 /// What may not stand in a URL as it is; `%` is left alone, so that encoded text stays as written.
 const ENCODED: &AsciiSet = &CONTROLS
@@ -39,8 +39,10 @@ pub struct Url {
     pub host: String,
     /// 80, or 443 over TLS, unless given.
     pub port: u16,
-    /// The whole URL, percent-encoded.
+    /// The whole URL, percent-encoded, without its user info.
     pub uri: Uri,
+    /// User and password of its user info, decoded.
+    pub user_info: Option<(String, String)>,
 }
 
 impl Url {
@@ -60,12 +62,10 @@ impl Url {
                 help: Some("write `%23` for a `#` that belongs to the path or query".to_owned()),
             });
         }
-        if authority.contains('@') {
-            return Err(UrlError {
-                what: "user info in a URL is not in this version".to_owned(),
-                help: Some("send an `Authorization` header".to_owned()),
-            });
-        }
+        let (user_info, authority) = match authority.rsplit_once('@') {
+            Some((user_info, authority)) => (Some(decoded(user_info)), authority),
+            None => (None, authority),
+        };
         if authority.is_empty() || authority.starts_with(':') {
             return Err(UrlError {
                 what: format!("`{}` names no host", shown(url)),
@@ -96,7 +96,7 @@ impl Url {
                 });
             }
         };
-        Ok(Self { host, port, uri })
+        Ok(Self { host, port, uri, user_info })
     }
 
     /// Whether the connection is over TLS.
@@ -129,6 +129,21 @@ fn wrong_scheme(url: &str) -> UrlError {
             None => Some(format!("write `ws://{url}`")),
         },
     }
+}
+
+/// The password of a URL's user info, as it is written.
+pub fn password(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let (user_info, _) = authority.rsplit_once('@')?;
+    user_info.split_once(':').map(|(_, password)| password).filter(|password| !password.is_empty())
+}
+
+/// The user and the password of a user info.
+fn decoded(user_info: &str) -> (String, String) {
+    let (user, password) = user_info.split_once(':').unwrap_or((user_info, ""));
+    let decoded = |text| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    (decoded(user), decoded(password))
 }
 
 /// The text as it stands in a URL: blanks and what is not ASCII percent-encoded.
@@ -208,14 +223,24 @@ mod tests {
     }
 
     #[test]
+    fn user_info_is_decoded_and_not_part_of_the_address() {
+        let url = Url::parse("ws://b%6Fb:p%40ss:w@h:9000/?a=b@c", None).unwrap();
+        assert_eq!(url.user_info, Some(("bob".to_owned(), "p@ss:w".to_owned())));
+        assert_eq!(url.uri.to_string(), "ws://h:9000/?a=b@c");
+        let url = Url::parse("ws://bob@[::1]/", None).unwrap();
+        assert_eq!(
+            (url.user_info, url.host.as_str()),
+            (Some(("bob".into(), String::new())), "::1")
+        );
+    }
+
+    #[test]
     fn each_mistake_has_its_advice() {
         let help = |url: &str| Url::parse(url, None).unwrap_err().help;
         assert_eq!(help("http://h/").as_deref(), Some("write `ws://h/`"));
         assert_eq!(help("https://h/").as_deref(), Some("write `wss://h/`"));
         assert_eq!(help("localhost:9000").as_deref(), Some("write `ws://localhost:9000`"));
-        for url in
-            ["ws://", "ws://h:0/", "ws://h:99999/", "ws://h:x/", "ws://h/#a", "ws://u:p@h/", ""]
-        {
+        for url in ["ws://", "ws://h:0/", "ws://h:99999/", "ws://h:x/", "ws://h/#a", ""] {
             assert!(Url::parse(url, None).is_err(), "{url}");
         }
     }

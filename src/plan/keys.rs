@@ -4,23 +4,12 @@ use crate::diag::nearest;
 use crate::plan::error::ShapeError;
 
 /// Keys of plans, groups, steps, samplers and matchers that are specified but not built yet.
-const LATER_KEYS: &[&str] = &[
-    "at_end",
-    "basic_auth",
-    "compression",
-    "cookies",
-    "failed_pause",
-    "origin",
-    "proxy",
-    "subprotocols",
-];
-
-/// Steps that are specified but not built yet.
-const LATER_STEPS: &[&str] = &["http"];
+const LATER_KEYS: &[&str] = &["at_end", "compression", "failed_pause", "proxy"];
 
 /// What other tools call a step, and its name here.
 const OTHER_NAMES: &[(&str, &str)] = &[
     ("assign", "set"),
+    ("fetch", "http"),
     ("connect", "open"),
     ("continue", "next_pass"),
     ("delay", "pause"),
@@ -72,6 +61,11 @@ const HOMES: &[(&[&str], &str)] = &[
             "url",
             "path",
             "headers",
+            "subprotocols",
+            "cookies",
+            "origin",
+            "basic_auth",
+            "follow_redirects",
             "connection",
             "connect_timeout",
             "tls",
@@ -107,11 +101,14 @@ const HOMES: &[(&[&str], &str)] = &[
 /// How keys are written that want settings; a list of steps in their place is a frequent mistake.
 const EXAMPLES: &[(&str, &str)] = &[
     ("answer", "{ when: { equals: '2' }, send: '3' }"),
+    ("basic_auth", "{ user: bob, password: '${password}' }"),
     ("block", "{ steps: [ … ] }"),
     ("chance", "{ percent: 10, steps: [ … ] }"),
     ("for_each", "{ in: [a, b], as: x, steps: [ … ] }"),
     ("gaussian", "{ mean: 1s, deviation: 200ms }"),
     ("heartbeat", "{ ping: { every: 30s } }"),
+    ("body", "{ json: { user: bob } }"),
+    ("http", "{ path: /login, body: { form: { user: bob } } }"),
     ("if", "{ condition: last_ok, then: [ … ] }"),
     ("include", "login.yaml"),
     ("interleave", "{ steps: [ … ] }"),
@@ -164,7 +161,7 @@ pub(crate) fn unknown_key(key: &str, place: &str, known: &[&str]) -> ShapeError 
 
 /// The error for a step or check called `name`, which is none of `known`.
 pub(crate) fn unknown_kind(what: &str, name: &str, known: &[&str]) -> ShapeError {
-    if LATER_STEPS.contains(&name) || LATER_KEYS.contains(&name) {
+    if LATER_KEYS.contains(&name) {
         return not_in_this_version(name);
     }
     let error = ShapeError::new(format!("unknown {what} `{name}`"));
@@ -201,7 +198,7 @@ mod tests {
             ("nme", "a similar key exists: `name`"),
             ("groups", "a similar key exists: `thread_groups`"),
             ("threads", "`threads` belongs in a thread group, an entry of `thread_groups`"),
-            ("subprotocls", "a similar key, `subprotocols`, is not in this version"),
+            ("compresion", "a similar key, `compression`, is not in this version"),
             ("colour", "the keys here are `name`, `thread_groups`"),
         ] {
             assert_eq!(unknown_key(key, "the plan", &known).help.as_deref(), Some(expected));
@@ -212,7 +209,8 @@ mod tests {
     fn what_a_later_version_knows_is_said_to_be_missing() {
         let error = unknown_key("proxy", "`open`", &["url"]);
         assert_eq!(error.title, "`proxy` is not in this version");
-        assert_eq!(unknown_kind("step", "http", &["loop"]).title, "`http` is not in this version");
+        let error = unknown_kind("step", "proxy", &["loop"]);
+        assert_eq!(error.title, "`proxy` is not in this version");
     }
 
     #[test]

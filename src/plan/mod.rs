@@ -12,11 +12,13 @@ mod error;
 mod extractor;
 mod file;
 mod heartbeat;
+mod http;
 mod include;
 mod json;
 mod keys;
 mod left_out;
 mod load;
+mod nested;
 mod path;
 mod place;
 mod placing;
@@ -44,16 +46,18 @@ pub use extractor::{
     BetweenExtractor, CommonExtractor, Extractor, HeaderExtractor, JsonExtractor, RegexExtractor,
 };
 pub use heartbeat::{Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend};
+pub use http::{Body, Http};
 pub use include::{Included, Steps};
 pub use json::Json;
 #[cfg(test)]
 pub(crate) use load::parse;
 pub use load::{Loaded, load};
+pub use nested::{Backoff, BasicAuth, Correlate, Inbox, PushDelay, SendFile};
 pub use path::{FileId, Path, Segment};
 pub use problem::Problem;
 pub use sampler::{
-    Backoff, Close, Common, Connect, Correlate, Defaults, Inbox, Open, PingPong, PushDelay, Read,
-    RequestResponse, SendFile, SingleRead, SingleWrite,
+    Close, Common, Connect, Defaults, Open, PingPong, Read, RequestResponse, SingleRead,
+    SingleWrite,
 };
 pub use schedule::{Arrivals, Stage};
 pub use schema::{schema, steps_schema};

@@ -27,6 +27,7 @@ static NOTHING: Node =
 /// The setting that a text in place of a step's map gives.
 pub(super) const MAIN_SETTINGS: &[(&str, &str)] = &[
     ("open", "path"),
+    ("http", "path"),
     ("request_response", "send"),
     ("single_write", "send"),
     ("ping_pong", "payload"),

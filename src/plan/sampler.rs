@@ -7,6 +7,7 @@ use crate::plan::assertion::Check;
 use crate::plan::extractor::Extractor;
 use crate::plan::heartbeat::Heartbeat;
 use crate::plan::json::Json;
+use crate::plan::nested::{Backoff, BasicAuth, Correlate, Inbox, PushDelay, SendFile};
 use crate::plan::setting::{
     Count, Entries, Flag, List, Removable, Setting, Size, Text, TextOr, Time, Word, given,
 };
@@ -118,8 +119,19 @@ samplers! {
         connect_timeout: Setting<Time>,
         /// How `wss://` connections are made: which servers are trusted, what they are shown.
         tls: Tls,
-        /// Further headers of the upgrade request.
-        headers: Entries<Removable<Setting<Text>>>,
+        /// Further headers of the upgrade request, in order; a list of values is a header for each.
+        headers: Entries<Removable<List<Setting<Text>>>>,
+        /// Cookies to send beside those that servers have set for the thread; of the same name, these.
+        cookies: Entries<Removable<Setting<Text>>>,
+        /// The header `Origin`, by which servers tell on which page a browser's script runs.
+        origin: Setting<Text>,
+        /// The user and the password of the header `Authorization` (RFC 7617).
+        basic_auth: BasicAuth,
+        /// How many redirects are followed, within `connect_timeout` and in the same row. Credentials
+        /// and secret headers do not go to another host.
+        follow_redirects: Setting<Count>,
+        /// The subprotocols to offer, best first. A server that chooses another one fails the sample.
+        subprotocols: List<Setting<Text>>,
         /// A larger message fails the connection.
         max_message_size: Setting<Size>,
         /// What is kept for later readers.
@@ -261,19 +273,6 @@ samplers! {
     }
 }
 
-/// `backoff`: the first wait, and the longest; each is twice the one before, and an attempt that
-/// succeeds ends them.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Backoff {
-    /// The wait after the first attempt that failed.
-    #[serde(default, deserialize_with = "given")]
-    pub first: Option<Setting<Time>>,
-    /// The longest wait.
-    #[serde(default, deserialize_with = "given")]
-    pub max: Option<Setting<Time>>,
-}
-
 /// `connect`: settings of the connection that a sampler opens for itself.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -292,7 +291,22 @@ pub struct Connect {
     pub tls: Option<Tls>,
     /// See [`Open`].
     #[serde(default, deserialize_with = "given")]
-    pub headers: Option<Entries<Removable<Setting<Text>>>>,
+    pub headers: Option<Entries<Removable<List<Setting<Text>>>>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub cookies: Option<Entries<Removable<Setting<Text>>>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub origin: Option<Setting<Text>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub basic_auth: Option<BasicAuth>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub follow_redirects: Option<Setting<Count>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub subprotocols: Option<List<Setting<Text>>>,
     /// See [`Open`].
     #[serde(default, deserialize_with = "given")]
     pub max_message_size: Option<Setting<Size>>,
@@ -316,70 +330,6 @@ pub struct Connect {
     pub backoff: Option<Backoff>,
 }
 
-/// `send_file`: the file and what it holds.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SendFile {
-    /// The file, relative to the file in which this stands.
-    #[serde(default, deserialize_with = "given")]
-    pub path: Option<Setting<Text>>,
-    /// The type of the message: `text` or `binary`.
-    #[serde(default, rename = "type", deserialize_with = "given")]
-    pub kind: Option<Setting<Word>>,
-    /// Whether `${…}` in the file is evaluated at each execution.
-    #[serde(default, deserialize_with = "given")]
-    pub template: Option<Setting<Flag>>,
-}
-
-/// `push_delay`: where the message tells when it was sent, by a path or a pattern.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PushDelay {
-    /// A JSONPath (RFC 9535) to the time in the message.
-    #[serde(default, deserialize_with = "given")]
-    pub sent_at: Option<Setting<Text>>,
-    /// A regular expression, instead of `sent_at`: its first group is the time, or all of it.
-    #[serde(default, deserialize_with = "given")]
-    pub regex: Option<Setting<Text>>,
-    /// How the time is written: `s`, `ms`, `us` or `ns` since 1970, or `rfc3339`.
-    #[serde(default, deserialize_with = "given")]
-    pub unit: Option<Setting<Word>>,
-    /// An older message fails the sample.
-    #[serde(default, deserialize_with = "given")]
-    pub at_most: Option<Setting<Time>>,
-}
-
-/// `correlate`: where the value stands that a request and its reply have in common; in JSON, or by a
-/// regular expression.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Correlate {
-    /// A JSONPath (RFC 9535) into the request.
-    #[serde(default, deserialize_with = "given")]
-    pub request: Option<Setting<Text>>,
-    /// A JSONPath into the reply, where it is another than that of the request.
-    #[serde(default, deserialize_with = "given")]
-    pub reply: Option<Setting<Text>>,
-    /// A regular expression for both: what its first group matches, or all of it.
-    #[serde(default, deserialize_with = "given")]
-    pub regex: Option<Setting<Text>>,
-}
-
-/// `inbox`: bounds of what a connection keeps for later readers.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Inbox {
-    /// How many messages are kept.
-    #[serde(default, deserialize_with = "given")]
-    pub messages: Option<Removable<Setting<Count>>>,
-    /// How many bytes all messages kept may have together.
-    #[serde(default, deserialize_with = "given")]
-    pub bytes: Option<Removable<Setting<Size>>>,
-    /// What a full inbox does: it drops the oldest message, no longer reads, or fails the connection.
-    #[serde(default, deserialize_with = "given")]
-    pub when_full: Option<Removable<Setting<Word>>>,
-}
-
 /// `defaults`: settings of the samplers within the scope that has it.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -398,7 +348,22 @@ pub struct Defaults {
     pub tls: Option<Tls>,
     /// See [`Open`]; merges with the outer scope's.
     #[serde(default, deserialize_with = "given")]
-    pub headers: Option<Entries<Removable<Setting<Text>>>>,
+    pub headers: Option<Entries<Removable<List<Setting<Text>>>>>,
+    /// See [`Open`]; merges with the outer scope's.
+    #[serde(default, deserialize_with = "given")]
+    pub cookies: Option<Entries<Removable<Setting<Text>>>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub origin: Option<Setting<Text>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub basic_auth: Option<BasicAuth>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub follow_redirects: Option<Setting<Count>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub subprotocols: Option<List<Setting<Text>>>,
     /// See [`Open`].
     #[serde(default, deserialize_with = "given")]
     pub max_message_size: Option<Setting<Size>>,

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use crate::plan::controller::{
     Block, Chance, ForEach, If, Include, Interleave, Loop, Once, Random, RunFor, Transaction, While,
 };
+use crate::plan::http::Http;
 use crate::plan::sampler::{Close, Open, PingPong, Read, RequestResponse, SingleRead, SingleWrite};
 use crate::plan::setting::{Entries, Setting, Text};
 use crate::plan::timer::{Pace, Pause, Rendezvous};
@@ -28,6 +29,8 @@ pub enum Step {
     PingPong(Box<PingPong>),
     /// Closes the connection.
     Close(Box<Close>),
+    /// Sends an HTTP request and waits for its answer.
+    Http(Box<Http>),
     /// Runs its steps again and again.
     Loop(Box<Loop>),
     /// Runs its steps again and again while a condition holds.

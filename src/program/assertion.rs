@@ -70,6 +70,18 @@ pub enum Check {
     AllOf(Vec<Self>),
 }
 
+impl Check {
+    /// Whether an HTTP status is part of it.
+    pub fn is_about_status(&self) -> bool {
+        match self {
+            Self::Status(_) => true,
+            Self::Not(inner) => inner.is_about_status(),
+            Self::AnyOf(checks) | Self::AllOf(checks) => checks.iter().any(Self::is_about_status),
+            _ => false,
+        }
+    }
+}
+
 /// What kind of message. Pings and pongs reach samplers only where the connection delivers them, and
 /// a close frame is never a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

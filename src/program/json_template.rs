@@ -14,3 +14,13 @@ pub enum JsonPart {
     /// JSON number, else quoted and escaped.
     Value(Template),
 }
+
+/// The JSON text with what is only known at each execution left out.
+pub fn constant_json(parts: &[JsonPart]) -> String {
+    let text = |part: &JsonPart| match part {
+        JsonPart::Raw(text) => text.clone(),
+        JsonPart::String(_) => "\"\"".to_owned(),
+        JsonPart::Value(_) => "null".to_owned(),
+    };
+    parts.iter().map(text).collect()
+}

@@ -12,11 +12,13 @@ mod data_set;
 mod extractor;
 mod heartbeat;
 mod hex;
+mod http;
 mod json_path;
 mod json_template;
 mod pause;
 mod push_delay;
 mod reply;
+mod request_head;
 mod sampler;
 mod schedule;
 mod secrets;
@@ -43,15 +45,20 @@ pub use data_set::{DataSet, Row, Share};
 pub use extractor::{Extractor, ExtractorKind, Families, Member, Piece, Which};
 pub use heartbeat::{Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend};
 pub use hex::hex_bytes;
+pub use http::{Body, Http, Method};
 pub use json_path::JsonPath;
-pub use json_template::JsonPart;
+pub use json_template::{JsonPart, constant_json};
 pub use pause::{Pace, PaceShare, Pause, Rate, Rendezvous};
 pub use push_delay::{PushDelay, SentAt, TimeUnit};
 pub use reply::{Correlate, LateReplies, Matching, Reply, Unmatched};
+pub use request_head::{
+    BasicAuth, Header, MAX_REDIRECTS, RequestHead, cookie_name, cookie_value, header_value,
+    redirects, user_name,
+};
 pub use sampler::{
-    Backoff, Close, Expect, Fragments, Header, IfOpen, InboxLimits, MAX_RANDOM, OnError, Open,
-    Payload, PingKind, PingPong, Pings, Read, RequestResponse, Sampler, SamplerKind, SingleRead,
-    SingleWrite, WhenFull,
+    Backoff, Close, Expect, Fragments, IfOpen, InboxLimits, MAX_RANDOM, OnError, Open, Payload,
+    PingKind, PingPong, Pings, Read, RequestResponse, Sampler, SamplerKind, SingleRead,
+    SingleWrite, WhenFull, subprotocol,
 };
 pub use schedule::{
     ArrivalTimes, Arrivals, PerSecond, Schedule, Spacing, Stage, Stages, Stay, Stretch,

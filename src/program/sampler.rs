@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::program::{
-    Assertion, ByteSize, Extractor, Filter, Heartbeat, Matching, Pause, PushDelay, Setting,
-    Template, Tls, VariableId,
+    Assertion, BadValue, ByteSize, Extractor, Filter, Heartbeat, Http, Matching, Pause, PushDelay,
+    RequestHead, Setting, Template, Tls, VariableId,
 };
 
 /// One sampler: what all kinds share, and its kind.
@@ -65,6 +65,8 @@ pub enum SamplerKind {
     PingPong(PingPong),
     /// Closes the connection (RFC 6455 7).
     Close(Close),
+    /// Sends an HTTP request and waits for its answer.
+    Http(Box<Http>),
 }
 
 impl SamplerKind {
@@ -75,7 +77,7 @@ impl SamplerKind {
             Self::RequestResponse(RequestResponse { connect, .. })
             | Self::SingleWrite(SingleWrite { connect, .. })
             | Self::SingleRead(SingleRead { connect, .. }) => connect.as_deref(),
-            Self::Read(_) | Self::PingPong(_) | Self::Close(_) => None,
+            Self::Read(_) | Self::PingPong(_) | Self::Close(_) | Self::Http(_) => None,
         }
     }
 
@@ -85,7 +87,11 @@ impl SamplerKind {
             Self::RequestResponse(request) => Some(&request.expect),
             Self::SingleRead(read) => Some(&read.expect),
             Self::Read(read) => Some(&read.expect),
-            Self::Open(_) | Self::SingleWrite(_) | Self::PingPong(_) | Self::Close(_) => None,
+            Self::Open(_)
+            | Self::SingleWrite(_)
+            | Self::PingPong(_)
+            | Self::Close(_)
+            | Self::Http(_) => None,
         }
     }
 }
@@ -101,6 +107,7 @@ impl SamplerKind {
             Self::Read(_) => "read",
             Self::PingPong(_) => "ping_pong",
             Self::Close(_) => "close",
+            Self::Http(_) => "http",
         }
     }
 }
@@ -129,10 +136,12 @@ pub struct Open {
     pub path: Option<Template>,
     /// Deadline for name lookup, TCP, TLS and upgrade together; never zero.
     pub connect_timeout: Setting<Duration>,
-    /// How `wss://` connections are made; `None` where the URL is known to be none.
+    /// How secure connections are made; `None` where the URL is known to need none.
     pub tls: Option<Box<Tls>>,
-    /// Further request headers, in order.
-    pub headers: Vec<Header>,
+    /// What the upgrade request says beside what every one says.
+    pub head: RequestHead,
+    /// The subprotocols that are offered, best first; see [`subprotocol`].
+    pub subprotocols: Vec<Template>,
     /// A larger message fails the connection.
     pub max_message_size: Setting<ByteSize>,
     /// Bounds of what waits unread.
@@ -189,13 +198,17 @@ pub enum Fragments {
     Deliver,
 }
 
-/// One header of the upgrade request.
-#[derive(Debug, Clone)]
-pub struct Header {
-    /// A valid header name (RFC 9110 5.1), none of those the handshake sets itself.
-    pub name: String,
-    /// Its value.
-    pub value: Template,
+/// Whether the text can name a subprotocol: a token (RFC 6455 4.1, RFC 9110 5.6.2).
+pub fn subprotocol(name: &str) -> Result<(), BadValue> {
+    let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    if name.is_empty() {
+        return Err(BadValue::new("a subprotocol cannot be empty"));
+    }
+    if name.chars().all(is_token) {
+        return Ok(());
+    }
+    let bad = BadValue::new(format!("`{name}` is not a subprotocol"));
+    Err(bad.with_help("names are letters, digits and `-._`; write several as a list: `[a, b]`"))
 }
 
 /// `inbox`: what a connection keeps for later readers.

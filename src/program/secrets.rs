@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use serde_json::Value;
+use url::form_urlencoded;
 
 use crate::net;
 use crate::program::json_escape;
@@ -52,7 +54,8 @@ impl Secrets {
         let mut json = String::new();
         json_escape(value, &mut json);
         let everything = utf8_percent_encode(value, NON_ALPHANUMERIC).to_string();
-        for form in [net::encoded(value), everything, json] {
+        let in_a_form: String = form_urlencoded::byte_serialize(value.as_bytes()).collect();
+        for form in [net::encoded(value), everything, json, in_a_form] {
             if !forms.contains(&form) {
                 forms.push(form);
             }
@@ -78,8 +81,22 @@ impl Secrets {
         }
     }
 
-    /// Adds the values of a URL's query parameters whose names tell that they are secrets.
-    pub fn remember_query(&mut self, url: &str) {
+    /// Adds the cookie of a `Set-Cookie` header, not its attributes.
+    pub fn remember_set_cookie(&mut self, value: &str) {
+        let pair = value.split(';').next().unwrap_or_default();
+        self.remember_telling(pair.trim());
+        if let Some((_, value)) = pair.split_once('=') {
+            self.remember_telling(value.trim().trim_matches('"'));
+        }
+    }
+
+    /// Adds the password of a URL's user info, and the values of its query parameters whose names tell
+    /// that they are secrets.
+    pub fn remember_url(&mut self, url: &str) {
+        if let Some(password) = net::password(url) {
+            self.remember(password);
+            self.remember(&percent_decode_str(password).decode_utf8_lossy());
+        }
         let Some((_, query)) = url.split_once('?') else { return };
         for (name, value) in query.split('&').filter_map(|parameter| parameter.split_once('=')) {
             if net::is_secret(name) {
@@ -87,6 +104,41 @@ impl Secrets {
                 let decoded = percent_decode_str(value).decode_utf8_lossy();
                 self.remember_telling(&decoded);
             }
+        }
+    }
+
+    /// Adds the value of a field of a form or of JSON if its name tells that it is a secret.
+    pub fn remember_field(&mut self, name: &str, value: &str) {
+        if name.to_ascii_lowercase().contains("password") {
+            // However short.
+            self.remember(value);
+        } else if net::is_secret(name) {
+            self.remember_telling(value);
+        }
+    }
+
+    /// Adds the texts that a JSON value has under names that tell that they are secrets; nothing of
+    /// what is not JSON.
+    pub fn remember_json(&mut self, bytes: &[u8]) {
+        if let Ok(value) = serde_json::from_slice(bytes) {
+            self.remember_value("", &value);
+        }
+    }
+
+    fn remember_value(&mut self, name: &str, value: &Value) {
+        match value {
+            Value::String(text) => self.remember_field(name, text),
+            Value::Array(values) => {
+                for value in values {
+                    self.remember_value(name, value);
+                }
+            }
+            Value::Object(entries) => {
+                for (name, value) in entries {
+                    self.remember_value(name, value);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -175,7 +227,12 @@ mod tests {
         secrets.remember_header("Authorization", "Bearer abcdefgh==");
         secrets.remember_header("cookie", "lang=en; sid=0123456789");
         secrets.remember_header("X-Room", "lobby-lobby");
-        secrets.remember_query("ws://h/?apikey=secret%20secret&room=lobby-lobby&token=short");
+        secrets.remember_url("ws://h/?apikey=secret%20secret&room=lobby-lobby&token=short");
+        secrets.remember_json(br#"{"a":[{"passwords":["pw"]}],"token":"tokentoken","key":"k"}"#);
+        secrets.remember_set_cookie("s=setcookie; Path=/lobby-lobby");
+        assert_eq!(secrets.mask("pw tokentoken k setcookie"), "*** *** k ***");
+        secrets.remember_url("ws://bob:p%40ss@h/?a=b@c:d");
+        assert_eq!(secrets.mask("bob p%40ss p@ss c:d"), "bob *** *** c:d");
         let text = "abcdefgh== en 0123456789 secret secret secret%20secret lobby-lobby short";
         assert_eq!(secrets.mask(text), "*** en *** *** *** lobby-lobby short");
     }

@@ -185,6 +185,9 @@ struct Cause<'a> {
     text: &'a str,
     count: u64,
     example: &'a str,
+    /// What a server answered by HTTP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -194,11 +197,10 @@ struct Skipped<'a> {
     count: u64,
 }
 
-/// What a filter discarded before samplers of a label.
+/// What a filter, as written, discarded before samplers of a label.
 #[derive(Serialize)]
 struct Filtered<'a> {
     label: &'a str,
-    /// As written.
     filter: &'a str,
     count: u64,
 }
@@ -316,6 +318,7 @@ fn causes(stats: &Stats) -> Vec<Cause<'_>> {
                 text: &key.text,
                 count: cause.count,
                 example: &cause.example,
+                answer: figures.answer(key),
             })
         })
         .collect();

@@ -68,6 +68,17 @@ pub enum EndCause {
 /// What happened without being a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Note<'a> {
+    /// What an HTTP server answered where that made a sample fail, which has a row of its own.
+    Answer {
+        /// Of the row.
+        label: &'a str,
+        /// The row's.
+        code: Code,
+        /// As the row's sample has it.
+        cause: &'a str,
+        /// The head and the beginning of the body, without secrets.
+        answer: &'a str,
+    },
     /// How a worker got on in a second that is over.
     Second(Second),
     /// An arrival found as many threads as there may be, and did nothing.

@@ -21,6 +21,9 @@ pub struct CauseKey {
     pub text: String,
 }
 
+/// So many causes of a label keep what the server answered.
+const MAX_ANSWERS: usize = 20;
+
 /// How often a cause came, and one of its failure messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cause {
@@ -59,6 +62,8 @@ pub struct LabelStats {
     pub cut: u64,
     /// Why rows failed, in order of first appearance.
     pub causes: Vec<(CauseKey, Cause)>,
+    /// What HTTP servers answered, the first time for each cause.
+    answers: Vec<(CauseKey, String)>,
     /// Elapsed times of all rows but those with code `NO_MESSAGE`.
     pub all: Times,
     /// Elapsed times of the rows that passed, where some failed; else `all` tells the same.
@@ -129,6 +134,9 @@ impl LabelStats {
         }
         for (key, cause) in &other.causes {
             self.add_cause(key.code, &key.text, &cause.example, cause.count);
+        }
+        for (key, answer) in &other.answers {
+            self.add_answer(key.code, &key.text, answer);
         }
         self.all.merge(&other.all);
         if let Some(first) = &other.first {
@@ -203,6 +211,20 @@ impl LabelStats {
             message => message,
         };
         self.add_cause(sample.code, &one_line(text), example, 1);
+    }
+
+    /// Keeps what a server answered, if it is the first time for this cause.
+    pub(crate) fn add_answer(&mut self, code: Code, cause: &str, answer: &str) {
+        let key = CauseKey { code, text: one_line(cause).into_owned() };
+        if self.answers.len() < MAX_ANSWERS && self.answer(&key).is_none() {
+            self.answers.push((key, answer.to_owned()));
+        }
+    }
+
+    /// What the server answered when a sample failed with this cause, if that was HTTP.
+    pub fn answer(&self, cause: &CauseKey) -> Option<&str> {
+        let found = self.answers.iter().find(|(known, _)| known == cause);
+        found.map(|(_, answer)| answer.as_str())
     }
 
     fn add_cause(&mut self, code: Code, text: &str, example: &str, count: u64) {

@@ -50,6 +50,9 @@ impl Stats {
             Note::Skipped { label, cause } => {
                 *self.label_mut(label).skipped.entry(*cause).or_default() += 1;
             }
+            Note::Answer { label, code, cause, answer } => {
+                self.label_mut(label).add_answer(*code, cause, answer);
+            }
             Note::Cut { label } => self.label_mut(label).cut += 1,
             Note::CutTransaction { label } => self.transactions.label_mut(label).cut += 1,
             Note::Early { label, count } => self.label_mut(label).early += u64::from(*count),

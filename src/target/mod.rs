@@ -7,6 +7,7 @@
 
 mod behaviour;
 mod counters;
+mod login;
 mod outbox;
 mod request;
 mod room;

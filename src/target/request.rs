@@ -7,6 +7,12 @@ use tungstenite::handshake::derive_accept_key;
 /// The longest request head, in bytes.
 pub(super) const MAX_HEAD: usize = 16 * 1024;
 
+/// The longest request body, in bytes.
+const MAX_BODY: usize = 16 * 1024;
+
+/// Offers subprotocols, and names the one that is chosen.
+const SUBPROTOCOL: &str = "Sec-WebSocket-Protocol";
+
 /// The most header lines.
 const MAX_HEADERS: usize = 100;
 
@@ -18,6 +24,16 @@ pub(super) struct Request {
     /// The `Sec-WebSocket-Accept` of the answer, `None` for a request without `Upgrade`, or why the
     /// handshake is refused.
     pub(super) accept: Result<Option<String>, Refusal>,
+    /// Whether it is a POST, else it is a GET.
+    pub(super) is_post: bool,
+    /// Length of the body in bytes.
+    pub(super) body: usize,
+    /// The headers `Cookie`.
+    pub(super) cookies: Vec<String>,
+    /// The header `Authorization`.
+    pub(super) authorization: Option<String>,
+    /// The subprotocols that are offered, in order.
+    pub(super) subprotocols: Vec<String>,
     /// Length of the head in bytes.
     pub(super) length: usize,
 }
@@ -49,12 +65,34 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Option<Request>, Refusal> {
         }
         Err(error) => return Err(Refusal::new(400, format!("bad request head: {error}"))),
     };
-    if request.method != Some("GET") {
-        return Err(Refusal::new(405, "only GET is served here"));
-    }
+    let is_post = match request.method {
+        Some("GET") => false,
+        Some("POST") => true,
+        _ => return Err(Refusal::new(405, "only GET and POST are served here")),
+    };
+    let body = match value(request.headers, "content-length").map(lossy) {
+        None => 0,
+        Some(length) => match length.parse() {
+            Ok(length) if length <= MAX_BODY => length,
+            _ => return Err(Refusal::new(413, format!("a body has at most {MAX_BODY} bytes"))),
+        },
+    };
     let target = request.path.unwrap_or("/").to_owned();
     let accept = accept(request.headers, request.version);
-    Ok(Some(Request { target, accept, length }))
+    let subprotocols = tokens(request.headers, SUBPROTOCOL).map(lossy).collect();
+    let is_cookie = |header: &&Header<'_>| header.name.eq_ignore_ascii_case("cookie");
+    let cookies = request.headers.iter().filter(is_cookie).map(|own| lossy(own.value)).collect();
+    let authorization = value(request.headers, "authorization").map(lossy);
+    Ok(Some(Request {
+        target,
+        accept,
+        is_post,
+        body,
+        cookies,
+        authorization,
+        subprotocols,
+        length,
+    }))
 }
 
 fn accept(headers: &[Header<'_>], version: Option<u8>) -> Result<Option<String>, Refusal> {
@@ -85,13 +123,21 @@ fn value<'a>(headers: &[Header<'a>], name: &str) -> Option<&'a [u8]> {
     Some(header.value.trim_ascii())
 }
 
-/// Whether a header that is a list, perhaps over several lines, names a token.
-fn has_token(headers: &[Header<'_>], name: &str, token: &str) -> bool {
+/// The elements of a header that is a list, perhaps over several lines.
+fn tokens<'a>(headers: &'a [Header<'a>], name: &'a str) -> impl Iterator<Item = &'a [u8]> {
     headers
         .iter()
-        .filter(|header| header.name.eq_ignore_ascii_case(name))
+        .filter(move |header| header.name.eq_ignore_ascii_case(name))
         .flat_map(|header| header.value.split(|&byte| byte == b','))
-        .any(|part| part.trim_ascii().eq_ignore_ascii_case(token.as_bytes()))
+        .map(<[u8]>::trim_ascii)
+}
+
+fn has_token(headers: &[Header<'_>], name: &str, token: &str) -> bool {
+    tokens(headers, name).any(|part| part.eq_ignore_ascii_case(token.as_bytes()))
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// 16 bytes in Base64 are 22 characters and two of padding.
@@ -100,22 +146,27 @@ fn is_key(key: &[u8]) -> bool {
     key.len() == 24 && key[..22].iter().all(base64) && key.ends_with(b"==")
 }
 
-/// The bytes that accept a handshake.
-pub(super) fn accepted(accept: &str) -> Vec<u8> {
+/// The bytes that accept a handshake, with this subprotocol if there is one.
+pub(super) fn accepted(accept: &str, subprotocol: Option<&str>) -> Vec<u8> {
+    let chosen = subprotocol.map(|name| format!("{SUBPROTOCOL}: {name}\r\n")).unwrap_or_default();
     format!(
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
-         Sec-WebSocket-Accept: {accept}\r\n\r\n"
+         Sec-WebSocket-Accept: {accept}\r\n{chosen}\r\n"
     )
     .into_bytes()
 }
 
-/// The bytes of any other answer, after which the server closes. `body` is text or JSON.
-pub(super) fn answer(status: u16, content_type: &str, body: &str) -> Vec<u8> {
+/// The bytes of any other answer, after which the server closes. `body` is text or JSON; `field` one
+/// more header, if it is not empty.
+pub(super) fn answer(status: u16, content_type: &str, field: &str, body: &str) -> Vec<u8> {
     let code = StatusCode::from_u16(status).ok();
     let reason = code.and_then(|code| code.canonical_reason()).unwrap_or("Unknown");
     let mut head = format!("HTTP/1.1 {status} {reason}\r\nConnection: close\r\n");
     if status == 426 {
         head += "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n";
+    }
+    if !field.is_empty() {
+        head = head + field + "\r\n";
     }
     // RFC 9110 6.4.1: these two have no content.
     if matches!(status, 204 | 304) {
@@ -177,7 +228,7 @@ mod tests {
     #[test]
     fn heads_that_cannot_be_served_are_refused() {
         let status = |bytes: &[u8]| parse(bytes).unwrap_err().status;
-        assert_eq!(status(b"POST / HTTP/1.1\r\n\r\n"), 405);
+        assert_eq!(status(b"PUT / HTTP/1.1\r\n\r\n"), 405);
         assert_eq!(status(b"\x16\x03\x01\x02\x00 TLS"), 400);
         let endless = format!("GET /{}", "x".repeat(MAX_HEAD));
         assert_eq!(status(endless.as_bytes()), 431);
@@ -189,10 +240,10 @@ mod tests {
 
     #[test]
     fn answers_say_how_long_they_are() {
-        let bytes = answer(403, "text/plain", "no\n");
+        let bytes = answer(403, "text/plain", "", "no\n");
         let text = String::from_utf8(bytes).unwrap();
         assert!(text.starts_with("HTTP/1.1 403 Forbidden\r\n"), "{text}");
         assert!(text.ends_with("Content-Length: 3\r\n\r\nno\n"), "{text}");
-        assert!(answer(204, "text/plain", "no").ends_with(b"close\r\n\r\n"));
+        assert!(answer(204, "text/plain", "", "no").ends_with(b"close\r\n\r\n"));
     }
 }

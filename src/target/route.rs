@@ -6,32 +6,41 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
+use percent_encoding::percent_decode_str;
+
 use crate::target::request::Refusal;
 use crate::ws::{NO_STATUS, may_be_sent};
 
 /// The paths and their parameters, each with its default; what `/` answers.
 pub const PATHS: &str = "\
 /echo /push?hz=2 /slow?ms=1500 /stall?every=10000&ms=1000 /drop?after=5&code=1011 /cap?max=100&hz=2 /binary /fragment?n=3 \
-/silent /rooms/NAME /flood?bytes=1024&max=0 /reject?status=403 /count; each also takes delay_upgrade_ms=0";
+/silent /rooms/NAME /private /flood?bytes=1024&max=0 /reject?status=403 /redirect?to=/echo&n=1&status=302 /login /count; each also takes \
+delay_upgrade_ms=0 and subprotocol=NAME (default: the first that is offered)";
 
 /// Stands in `/drop?code=` for a close without a close frame (RFC 6455 7.1.5).
 const ABNORMAL: u16 = 1006;
 
 /// What is done with a request.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Route {
     pub(super) action: Action,
     /// Wait between the request and the answer.
     pub(super) delay: Duration,
+    /// The subprotocol to choose, empty for none; `None` leaves it to what is offered.
+    pub(super) subprotocol: Option<String>,
 }
 
 /// What a path stands for.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Action {
     /// One line of text.
     Paths,
     /// The counters.
     Count,
+    /// A POST with `user` and `password` for a token and a cookie.
+    Login,
+    /// Another place, after so many redirects.
+    Redirect { to: String, count: u32, status: u16 },
     /// This status, whatever is asked.
     Reject(u16),
     /// A WebSocket connection.
@@ -39,6 +48,8 @@ pub(super) enum Action {
         script: Script,
         /// At most this many such connections at once.
         cap: Option<u64>,
+        /// Only for those who have logged in; they need not ask for a WebSocket.
+        is_private: bool,
     },
 }
 
@@ -91,13 +102,22 @@ pub(super) fn route(target: &str) -> Result<Route, Refusal> {
         "/reject" => Action::Reject(query.number("status", 403, 200..=599)?),
         "/cap" => {
             let cap = Some(query.number("max", 100, 0..=u64::MAX)?);
-            Action::Serve { script: Script::Push { hz: query.hz()? }, cap }
+            Action::Serve { script: Script::Push { hz: query.hz()? }, cap, is_private: false }
         }
-        _ => Action::Serve { script: script(path, &mut query)?, cap: None },
+        "/login" => Action::Login,
+        "/private" => Action::Serve { script: Script::Echo, cap: None, is_private: true },
+        "/redirect" => {
+            let to = percent_decode_str(query.take("to").unwrap_or("/echo")).decode_utf8_lossy();
+            let count = query.number("n", 1, 1..=1_000)?;
+            let status = query.number("status", 302, 300..=308)?;
+            Action::Redirect { to: to.into_owned(), count, status }
+        }
+        _ => Action::Serve { script: script(path, &mut query)?, cap: None, is_private: false },
     };
     let delay = query.number("delay_upgrade_ms", 0, 0..=600_000)?;
+    let subprotocol = query.take("subprotocol").map(str::to_owned);
     query.finish()?;
-    Ok(Route { action, delay: Duration::from_millis(delay) })
+    Ok(Route { action, delay: Duration::from_millis(delay), subprotocol })
 }
 
 fn script(path: &str, query: &mut Query<'_>) -> Result<Script, Refusal> {
@@ -154,8 +174,20 @@ fn ending(code: u16) -> Result<Ending, Refusal> {
 }
 
 /// All parameters of all paths.
-const PARAMETERS: [&str; 10] =
-    ["hz", "ms", "every", "after", "code", "max", "n", "bytes", "status", "delay_upgrade_ms"];
+const PARAMETERS: [&str; 12] = [
+    "to",
+    "hz",
+    "ms",
+    "every",
+    "after",
+    "code",
+    "max",
+    "n",
+    "bytes",
+    "status",
+    "delay_upgrade_ms",
+    "subprotocol",
+];
 
 /// The parameters of one request, taken one by one.
 struct Query<'a> {
@@ -231,7 +263,8 @@ mod tests {
         assert_eq!(script_of("/fragment"), Script::Fragment { count: 3 });
         assert_eq!(script_of("/flood"), Script::Flood { bytes: 1024, max: None });
         assert_eq!(route("/reject").unwrap().action, Action::Reject(403));
-        let cap = Action::Serve { script: Script::Push { hz: 2.0 }, cap: Some(100) };
+        let script = Script::Push { hz: 2.0 };
+        let cap = Action::Serve { script, cap: Some(100), is_private: false };
         assert_eq!(route("/cap").unwrap().action, cap);
     }
 

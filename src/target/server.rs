@@ -15,6 +15,7 @@ use tokio::time::{sleep, timeout};
 use crate::clock::Clock;
 use crate::target::Counters;
 use crate::target::counters::Tallies;
+use crate::target::login::Logins;
 use crate::target::room::Rooms;
 use crate::target::upgrade;
 
@@ -63,6 +64,7 @@ pub(super) struct Shared {
     pub(super) clock: Clock,
     pub(super) tallies: Tallies,
     pub(super) rooms: Arc<Rooms>,
+    pub(super) logins: Logins,
     /// Tells all connections that the server stops.
     pub(super) stopped: Notify,
 }
@@ -78,6 +80,7 @@ impl Server {
             clock: Clock::start(),
             tallies: Tallies::default(),
             rooms: Arc::default(),
+            logins: Logins::default(),
             stopped: Notify::new(),
         });
         let (stop, stopping) = oneshot::channel();

@@ -4,12 +4,14 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
 use crate::clock;
 use crate::target::behaviour::Behaviour;
+use crate::target::login::Login;
 use crate::target::request::{self, Refusal, Request};
 use crate::target::route::{self, Action, PATHS, Script};
 use crate::target::server::{Place, Shared};
@@ -67,6 +69,10 @@ async fn decide(mut stream: TcpStream, shared: &Arc<Shared>) -> Outcome {
     if !route.delay.is_zero() {
         sleep(route.delay).await;
     }
+    if request.is_post != (route.action == Action::Login) {
+        let method = if request.is_post { "GET" } else { "POST" };
+        return refuse(stream, shared, &Refusal::new(405, format!("only {method} is served here")));
+    }
     match route.action {
         Action::Paths => plain(stream, TEXT, &format!("{PATHS}\n")),
         Action::Count => {
@@ -76,14 +82,73 @@ async fn decide(mut stream: TcpStream, shared: &Arc<Shared>) -> Outcome {
                 Err(error) => refuse(stream, shared, &Refusal::new(500, error.to_string())),
             }
         }
+        Action::Login => {
+            let mut body = head.split_off(request.length);
+            match timeout(HEAD_TIMEOUT, read_body(&mut stream, &mut body, request.body)).await {
+                Ok(true) => login(stream, shared, &body),
+                Ok(false) | Err(_) => Outcome::Drop,
+            }
+        }
+        Action::Redirect { to, count, status } => redirect(stream, &to, count, status),
         Action::Reject(status) => {
             refuse(stream, shared, &Refusal::new(status, "refused, as asked"))
         }
-        Action::Serve { script, cap } => {
+        Action::Serve { script, cap, is_private } => {
+            if is_private {
+                match (shared.logins.user(&request), &request.accept) {
+                    (None, _) => {
+                        let refusal = Refusal::new(401, "log in first: POST to /login");
+                        return refuse(stream, shared, &refusal);
+                    }
+                    (Some(user), Ok(None)) => {
+                        let body = serde_json::json!({ "user": user }).to_string();
+                        return plain(stream, JSON, &format!("{body}\n"));
+                    }
+                    _ => {}
+                }
+            }
             let rest = head.split_off(request.length);
-            accept(stream, shared, request.accept, (script, cap), &rest).await
+            // The plan's word, else the client's first choice.
+            let first = request.subprotocols.into_iter().next();
+            let subprotocol = route.subprotocol.or(first).filter(|name| !name.is_empty());
+            let chosen = Chosen { script, cap, subprotocol };
+            accept(stream, shared, request.accept, chosen, &rest).await
         }
     }
+}
+
+/// Reads on until the body has this length; false if the client ends first.
+async fn read_body(stream: &mut TcpStream, body: &mut Vec<u8>, length: usize) -> bool {
+    while body.len() < length {
+        if !matches!(stream.read_buf(body).await, Ok(1..)) {
+            return false;
+        }
+    }
+    body.truncate(length);
+    true
+}
+
+fn login(stream: TcpStream, shared: &Shared, body: &[u8]) -> Outcome {
+    let Some(Login { body, set_cookie }) = shared.logins.login(body) else {
+        let refusal = Refusal::new(401, "a form or JSON with `user` and `password` logs in");
+        return refuse(stream, shared, &refusal);
+    };
+    let field = format!("Set-Cookie: {set_cookie}");
+    Outcome::Answer { stream, bytes: request::answer(200, JSON, &field, &body) }
+}
+
+fn redirect(stream: TcpStream, to: &str, count: u32, status: u16) -> Outcome {
+    let there = if count == 1 {
+        to.to_owned()
+    } else {
+        let to = utf8_percent_encode(to, NON_ALPHANUMERIC);
+        format!("/redirect?to={to}&n={}&status={status}", count - 1)
+    };
+    // A header ends with its line.
+    let there: String = there.chars().filter(|c| !c.is_control()).collect();
+    let field = format!("Location: {there}");
+    let body = format!("see {there}\n");
+    Outcome::Answer { stream, bytes: request::answer(status, TEXT, &field, &body) }
 }
 
 /// Reads until a head is complete or cannot become one; `None` if the client ends first.
@@ -102,11 +167,18 @@ async fn read_head(stream: &mut TcpStream, head: &mut Vec<u8>) -> Option<Result<
     }
 }
 
+/// What becomes of an accepted handshake.
+struct Chosen {
+    script: Script,
+    cap: Option<u64>,
+    subprotocol: Option<String>,
+}
+
 async fn accept(
     mut stream: TcpStream,
     shared: &Arc<Shared>,
     accept: Result<Option<String>, Refusal>,
-    (script, cap): (Script, Option<u64>),
+    Chosen { script, cap, subprotocol }: Chosen,
     rest: &[u8],
 ) -> Outcome {
     let key = match accept {
@@ -120,7 +192,7 @@ async fn accept(
     let Some(place) = Place::take(shared, cap) else {
         return refuse(stream, shared, &Refusal::new(503, "all places are taken"));
     };
-    let bytes = request::accepted(&key);
+    let bytes = request::accepted(&key, subprotocol.as_deref());
     if !matches!(timeout(ANSWER_TIMEOUT, stream.write_all(&bytes)).await, Ok(Ok(()))) {
         return Outcome::Drop;
     }
@@ -131,12 +203,12 @@ async fn accept(
 }
 
 fn plain(stream: TcpStream, content_type: &str, body: &str) -> Outcome {
-    Outcome::Answer { stream, bytes: request::answer(200, content_type, body) }
+    Outcome::Answer { stream, bytes: request::answer(200, content_type, "", body) }
 }
 
 fn refuse(stream: TcpStream, shared: &Shared, refusal: &Refusal) -> Outcome {
     shared.tallies.rejected.add(1);
-    let bytes = request::answer(refusal.status, TEXT, &format!("{}\n", refusal.text));
+    let bytes = request::answer(refusal.status, TEXT, "", &format!("{}\n", refusal.text));
     Outcome::Answer { stream, bytes }
 }
 

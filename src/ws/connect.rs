@@ -8,8 +8,8 @@ use tokio::time::timeout_at;
 
 use crate::clock;
 use crate::net::{DialError, Stream, TlsPhase, TlsTo, Url, dial, tls_error};
-use crate::ws::handshake::{Answer, UpgradeRequest};
-use crate::ws::{Connection, Direction, KeepAll, Limits, Tap};
+use crate::ws::handshake::{Answer, Asked, UpgradeRequest};
+use crate::ws::{Connection, Direction, KeepAll, Limits, Refusal, Tap, refusal};
 
 /// An accepted upgrade.
 #[derive(Debug)]
@@ -41,8 +41,10 @@ pub struct ConnectFailure {
     pub error: ConnectError,
     /// Bytes of the upgrade request, if it was sent.
     pub sent_bytes: u64,
-    /// Bytes of the answer's head, or of what came instead.
+    /// Bytes of the answer, as far as it was read, or of what came instead.
     pub bytes: u64,
+    /// The answer, if it was another than 101.
+    pub refusal: Option<Box<Refusal>>,
 }
 
 /// Why there is no connection.
@@ -81,17 +83,17 @@ pub enum ConnectError {
     },
 }
 
-/// Connects, over TLS if `tls` is given, and upgrades. `headers` are added to the request as they are; `tap` looks on.
+/// Connects, over TLS if `tls` is given, and upgrades; `tap` looks on.
 pub async fn connect(
     url: &Url,
     tls: Option<TlsTo<'_>>,
-    headers: &[(String, String)],
+    asked: &Asked,
     limits: Limits,
     deadline: Instant,
     mut tap: Option<Box<dyn Tap>>,
 ) -> Result<Connected, ConnectFailure> {
-    let failure = |error| ConnectFailure { error, sent_bytes: 0, bytes: 0 };
-    let request = UpgradeRequest::new(&url.uri, headers)
+    let failure = |error| ConnectFailure { error, sent_bytes: 0, bytes: 0, refusal: None };
+    let request = UpgradeRequest::new(&url.uri, asked)
         .map_err(|what| failure(ConnectError::Invalid { what }))?;
     let dialed =
         dial(url, tls, deadline).await.map_err(|error| failure(ConnectError::Dial(error)))?;
@@ -103,10 +105,21 @@ pub async fn connect(
         Err(_) => Err((timeout(), exchange.received.len())),
     };
     let sent_bytes = exchange.sent as u64;
+    let refusal = match &outcome {
+        Err((ConnectError::Refused { status, .. }, length)) => {
+            let Exchange { stream, received, .. } = &mut exchange;
+            Some(Box::new(refusal::read(stream, received, (*status, *length), deadline).await))
+        }
+        _ => None,
+    };
     if let Some(tap) = &mut tap {
         tap.head(Direction::Sent, &request.bytes[..exchange.sent], started);
-        let length = outcome.as_ref().map_or(exchange.received.len(), |(length, _)| *length);
-        tap.head(Direction::Received, &exchange.received[..length], clock::now());
+        if let Some(Refusal { head, body, done }) = refusal.as_deref() {
+            tap.head(Direction::Received, &[head.as_slice(), body].concat(), *done);
+        } else {
+            let length = outcome.as_ref().map_or(exchange.received.len(), |(length, _)| *length);
+            tap.head(Direction::Received, &exchange.received[..length], clock::now());
+        }
     }
     match outcome {
         Ok((length, done)) => {
@@ -126,7 +139,10 @@ pub async fn connect(
                 head: exchange.received[..length].to_vec(),
             })
         }
-        Err((error, length)) => Err(ConnectFailure { error, sent_bytes, bytes: length as u64 }),
+        Err((error, length)) => {
+            let bytes = if refusal.is_some() { exchange.received.len() } else { length } as u64;
+            Err(ConnectFailure { error, sent_bytes, bytes, refusal })
+        }
     }
 }
 

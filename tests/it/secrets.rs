@@ -121,6 +121,63 @@ thread_groups:
     assert!(finished.row("open").url.ends_with("?access_token=***"));
 }
 
+/// Passwords, tokens and cookies of a login, none of them named in `secrets`.
+const LOGIN: &str = r"
+variables: { password: 'pass word-1', token: none }
+sample_variables: [token]
+defaults: { url: '${__P(target)}' }
+thread_groups:
+  - steps:
+      - http: { name: form, path: /login, body: { form: { user: bob, password: '${password}' } } }
+      - http:
+          name: json
+          path: '/login?api_key=hunter-hunter'
+          body: { json: { user: bob, password: '${password}' } }
+          extract: { json: { path: $.token, as: token } }
+      - http: { name: 'wrong ${token}', path: /login, body: { form: { password: 'x${password}' } } }
+      - open: { path: '/private?token=${token}', headers: { Authorization: 'Bearer ${token}' } }
+      - request_response: { send: '${password} ${token}', assert: { equals: '${token}' } }
+      - open: { name: basic, basic_auth: { user: bob, password: '${password}' }, path: /echo }
+      - open: { name: info, url: 'ws://bob:pass%20word-1@${__P(host)}/reject', cookies: { a: 'sugar-sugar' } }
+      - open: { name: follow, path: '/redirect?to=/reject?token%3D${token}', follow_redirects: 1 }
+";
+
+#[test]
+fn a_login_leaves_no_password_token_or_cookie_in_any_output() {
+    for command in ["run", "try"] {
+        let (server, env) = (target(), Env::new());
+        let plan = env.write("plan.yaml", LOGIN);
+        let address = server.address();
+        let (url, host) = (format!("target=ws://{address}"), format!("host={address}"));
+        let plan = plan.to_str().expect("a path of ours");
+        let mut arguments = vec![command, plan, "-J", &url, "-J", &host];
+        if command == "run" {
+            arguments.extend(["-o", "results"]);
+        }
+        let shown = |more: &[&str]| {
+            let finished = env.wsmeter(&[&arguments, more].concat()).finish();
+            finished.expect_exit(1);
+            let mut everything = [&*finished.stdout, &finished.stderr].concat();
+            if command == "run" {
+                everything = outputs(&env, &finished);
+                let codes: Vec<&str> = finished.rows.iter().map(|row| row.code.as_str()).collect();
+                let wanted = ["200", "200", "401", "101", "200", "101", "403", "403"];
+                assert_eq!(codes, wanted, "{finished:#?}");
+            }
+            everything
+        };
+        let (hidden, open) = (
+            shown(&[]),
+            shown(&["--show-secrets", "--force"][..2 - usize::from(command == "try")]),
+        );
+        for part in ["word-1", "bob.", "hunter-h", "sugar", "Ym9iOnBhc3M"] {
+            let line = hidden.lines().find(|line| line.contains(part));
+            assert_eq!(line, None, "{part} in\n{hidden}");
+            assert!(command == "run" || open.contains(part), "{part} is nowhere in\n{open}");
+        }
+    }
+}
+
 #[test]
 fn diagnostics_hide_secrets_too() {
     let plan = "secrets: token\nvariables: { token: hunter2 }\nthread_groups:\n  - steps:\n      \

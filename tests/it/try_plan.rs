@@ -132,10 +132,35 @@ thread_groups: { steps: [{ open: /reject?status=403 }, single_read] }
     assert_eq!(answer[4], "refused, as asked");
     assert_eq!(
         answer[5],
-        "= FAILED: 403 Upgrade refused after T: the server answered `403 Forbidden`"
+        "= FAILED: 403 Upgrade refused after T: the server answered `403 Forbidden`:"
     );
     assert!(shown.contains("= `single_read` is skipped because of 403"), "{shown}");
     let (code, shown, stderr) = try_plan("thread_groups: { steps: [opne] }", &[]);
     assert_eq!((code, shown.as_str()), (Some(2), ""));
     assert!(stderr.contains("unknown step `opne`"), "{stderr}");
+}
+
+#[test]
+fn the_answers_of_http_servers_are_shown() {
+    let plan = "
+defaults: { url: '${__P(target)}' }
+thread_groups:
+  - steps:
+      - open: { name: refused, path: /reject?status=418 }
+      - open: { name: followed, path: /redirect?to=/echo, follow_redirects: 1 }
+      - http: { path: /login, body: { form: { user: bob, password: hunter2 } } }
+";
+    let (code, shown, stderr) = try_plan(plan, &["--serve"]);
+    assert_eq!(code, Some(1), "{shown}{stderr}");
+    let refused = from(&shown, "T refused", 20).join("\n");
+    assert!(refused.contains("HTTP/1.1 418 I'm a teapot"), "{refused}");
+    assert!(refused.contains("\nrefused, as asked\n"), "{refused}");
+    let followed = from(&shown, "T followed", 40).join("\n");
+    for part in ["GET /redirect?to=/echo", "302 Found", "GET /echo", "101 Switching Protocols"] {
+        assert!(followed.contains(part), "{part} is not in {followed}");
+    }
+    let request = from(&shown, "T http", 18).join("\n");
+    for part in ["POST /login", "user=bob&password=***", "set-cookie: ***", "\"user\":\"bob\""] {
+        assert!(request.contains(part), "{part} is not in {request}");
+    }
 }

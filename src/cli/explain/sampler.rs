@@ -6,9 +6,9 @@ use crate::cli::explain::Page;
 use crate::cli::explain::value::{HIDDEN, Shown, named};
 use crate::net::{Url, shown};
 use crate::program::{
-    Close, Correlate, Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend, JsonPart, Matching,
-    OnError, Open, Part, Payload, PingPong, Pings, Read, Reply, Sampler, SamplerKind, SentAt,
-    Setting, SingleRead, Template, Tls,
+    Body, Close, Correlate, Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend, Http,
+    JsonPart, Matching, OnError, Open, Part, Payload, PingPong, Pings, Read, Reply, RequestHead,
+    Sampler, SamplerKind, Secrets, SentAt, Setting, SingleRead, Template, Tls, constant_json,
 };
 
 /// Bytes of a binary payload that are shown.
@@ -20,7 +20,9 @@ const SHOWN_CHARACTERS: usize = 1_000;
 pub(super) fn sampler(page: &mut Page, sampler: &Sampler) {
     page.entry(sampler.kind.name(), &sampler.name.source);
     page.below(|page| {
-        page.entry("connection", &sampler.connection.source);
+        if !matches!(sampler.kind, SamplerKind::Http(_)) {
+            page.entry("connection", &sampler.connection.source);
+        }
         match &sampler.kind {
             SamplerKind::Open(own) => {
                 open(page, own);
@@ -43,6 +45,7 @@ pub(super) fn sampler(page: &mut Page, sampler: &Sampler) {
             SamplerKind::Read(own) => read(page, own),
             SamplerKind::PingPong(own) => ping_pong(page, own),
             SamplerKind::Close(own) => close(page, own),
+            SamplerKind::Http(own) => http(page, own),
         }
         let write_timeout = sampler.write_timeout.as_ref().unwrap_or(&sampler.read_timeout);
         page.entry("read_timeout", &sampler.read_timeout.shown());
@@ -93,14 +96,9 @@ fn open(page: &mut Page, open: &Open) {
     if let Some(own) = &open.tls {
         tls(page, own);
     }
-    for header in &open.headers {
-        let secret = ["authorization", "proxy-authorization", "cookie"];
-        let value = if secret.iter().any(|name| header.name.eq_ignore_ascii_case(name)) {
-            HIDDEN.to_owned()
-        } else {
-            named(&header.name, &header.value.source)
-        };
-        page.entry("header", &format!("{}: {value}", header.name));
+    request_head(page, &open.head);
+    for subprotocol in &open.subprotocols {
+        page.entry("subprotocol", &subprotocol.source);
     }
     page.entry("max_message_size", &open.max_message_size.shown());
     let inbox = &open.inbox;
@@ -109,6 +107,60 @@ fn open(page: &mut Page, open: &Open) {
     page.entry("pings", &pings(open));
     page.entry("fragments", &open.fragments.shown());
     heartbeat(page, &open.heartbeat);
+}
+
+fn http(page: &mut Page, http: &Http) {
+    page.entry("method", &http.method.shown());
+    page.entry("url", &shown(&http.url.source));
+    if let Some(path) = &http.path {
+        page.entry("path", &shown(&path.source));
+    }
+    page.entry("connect_timeout", &http.connect_timeout.shown());
+    if let Some(own) = &http.tls {
+        tls(page, own);
+    }
+    request_head(page, &http.head);
+    match &http.body {
+        None => {}
+        Some(Body::Form(fields)) => {
+            for (name, value) in fields {
+                page.entry("form", &format!("{name}={}", named(name, &value.source)));
+            }
+        }
+        Some(body @ Body::Json(Payload::Json(parts))) => {
+            let mut secrets = Secrets::default();
+            secrets.remember_json(constant_json(parts).as_bytes());
+            page.entry("body", body.content_type());
+            send(page, "json", &secrets.mask(&json(parts)));
+        }
+        Some(body @ (Body::Text(own) | Body::Json(own) | Body::File(own))) => {
+            page.entry("body", body.content_type());
+            payload(page, own);
+        }
+    }
+    page.entry("max_message_size", &http.max_message_size.shown());
+}
+
+fn request_head(page: &mut Page, head: &RequestHead) {
+    for header in &head.headers {
+        let secret = ["authorization", "proxy-authorization", "cookie"];
+        let value = if secret.iter().any(|name| header.name.eq_ignore_ascii_case(name)) {
+            HIDDEN.to_owned()
+        } else {
+            named(&header.name, &header.value.source)
+        };
+        page.entry("header", &format!("{}: {value}", header.name));
+    }
+    for (name, _) in &head.cookies {
+        page.entry("cookie", &format!("{name}={HIDDEN}"));
+    }
+    if let Some(origin) = &head.origin {
+        page.entry("origin", &origin.source);
+    }
+    if let Some(basic_auth) = &head.basic_auth {
+        page.entry("basic_auth", &format!("{}, password {HIDDEN}", basic_auth.user.source));
+    }
+    page.entry("follow_redirects", &head.follow_redirects.shown());
 }
 
 fn tls(page: &mut Page, tls: &Tls) {

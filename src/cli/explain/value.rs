@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::net::is_secret;
 use crate::program::{
-    ByteSize, Expect, Fragments, IfOpen, LateReplies, Pace, PaceShare, Pause, PingKind, Pings,
-    Rate, Rendezvous, Setting, TimeUnit, Times, Unmatched, WhenFull,
+    ByteSize, Expect, Fragments, IfOpen, LateReplies, Method, Pace, PaceShare, Pause, PingKind,
+    Pings, Rate, Rendezvous, Setting, TimeUnit, Times, Unmatched, WhenFull,
 };
 
 /// What stands in place of a secret.
@@ -137,6 +137,7 @@ shown! {
         PingKind::PingPong => "ping_pong",
         PingKind::Pong => "pong",
     };
+    Method: |method| method.name();
     IfOpen: |rule| match rule {
         IfOpen::Replace => "replace",
         IfOpen::Keep => "keep",

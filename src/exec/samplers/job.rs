@@ -16,7 +16,7 @@ use crate::exec::trace::{ConnectionTap, Tracer};
 use crate::exec::wait::{AtEnd, Ended};
 use crate::program::{LateReplies, Matching, Open, Reply, Sampler, Unmatched};
 use crate::sample::{Code, Note};
-use crate::ws::{Connection, Observer, Opcode, Tap};
+use crate::ws::{Connection, Observer, Opcode};
 
 /// One execution of one sampler.
 pub(crate) struct Job<'a, 'p> {
@@ -50,10 +50,10 @@ impl<'a, 'p> Job<'a, 'p> {
     }
 
     /// Who looks on at the connection, in a trial run.
-    pub(crate) fn tap(&mut self) -> Option<Box<dyn Tap>> {
+    pub(crate) fn tap(&mut self) -> Option<ConnectionTap> {
         let tracer = Rc::clone(self.connections.worker.tracer.as_ref()?);
         let connection = self.slot().name().to_owned();
-        Some(Box::new(ConnectionTap { tracer, connection }))
+        Some(ConnectionTap { tracer, connection })
     }
 
     pub(crate) fn note(&self, note: &Note<'_>) {

@@ -1,7 +1,9 @@
-//! The six samplers, one file each.
+//! The samplers, one file each.
 
 mod close;
+mod http;
 mod job;
+mod journey;
 mod open;
 mod payload;
 mod ping_pong;
@@ -62,6 +64,10 @@ async fn execute<'p>(
         not_begun(scope, connections, sampler, failure).await;
         return Ok(Execution::Skipped(cause));
     }
+    if let SamplerKind::Http(spec) = &sampler.kind {
+        // Rare, its state large, and it needs none of the connections.
+        return Box::pin(http::run(scope, connections, sampler, spec)).await;
+    }
     let mut job = Job::begin(scope, connections, sampler, label).await?;
     if sampler.kind.opening().is_some() {
         // Opening is rare and its state large: kept out of each thread's own.
@@ -89,5 +95,9 @@ async fn run_kind(job: &mut Job<'_, '_>) -> Result<Execution, Failure> {
         SamplerKind::Read(read) => Box::pin(read::run(job, read)).await,
         SamplerKind::PingPong(ping) => Box::pin(ping_pong::run(job, ping)).await,
         SamplerKind::Close(close) => Box::pin(close::run(job, close)).await,
+        // It was run before there was a job.
+        SamplerKind::Http(spec) => {
+            Box::pin(http::run(job.scope, job.connections, job.sampler, spec)).await
+        }
     }
 }

@@ -5,18 +5,23 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::clock;
+use crate::exec::asking::Asking;
+use crate::exec::assertion;
 use crate::exec::connections::{Connections, SlotId};
 use crate::exec::evaluate::{Scope, bad_value};
 use crate::exec::heartbeat::Heartbeat;
-use crate::exec::outcome::{Execution, Failure, Outcome};
+use crate::exec::outcome::{Execution, Failure, Outcome, refused};
 use crate::exec::samplers::close::close_one;
 use crate::exec::samplers::job::{Job, interrupted, nonzero};
+use crate::exec::samplers::journey::Journey;
+use crate::exec::securing::Securing;
 use crate::exec::wait::Ended;
-use crate::net::{self, DialError, TlsConnector, TlsPhase, TlsTo, Url, is_server_name};
-use crate::program::{self, Fragments, IfOpen, Pings, WhenFull, is_secret_header};
+use crate::net::{self, DialError, TlsPhase, Url};
+use crate::program::{self, BadValue, Fragments, IfOpen, Pings, WhenFull, subprotocol};
 use crate::sample::{Code, Note, Phases, TlsHandshake};
 use crate::ws::{
-    ConnectError, ConnectFailure, Connected, FrameRules, InboxBounds, Limits, Overflow, connect,
+    ConnectError, ConnectFailure, Connected, Connection, FrameRules, InboxBounds, Limits, Overflow,
+    Refusal,
 };
 
 pub(crate) async fn run<'p>(
@@ -46,52 +51,94 @@ pub(crate) async fn open<'p>(
     }
     let attempt = evaluate(job, spec)?;
     let heartbeat = Heartbeat::evaluate(job.scope, &spec.heartbeat, clock::now())?;
-    let shown = if job.scope.shared.program.show_secrets {
-        attempt.url.uri.to_string()
-    } else {
-        // Now: variables may have other values when a later row shows it. And by value first: a
-        // secret may hold what separates the parameters of a query.
-        net::shown(&job.scope.shown(attempt.url.uri.to_string().into()))
-    };
-    let shown = job.connections.worker.shared_text(&shown);
+    let mut shown = shown_url(job, &attempt.url);
     // An open connection of this name is closed first, before timing starts.
     close_one(job.connections, job.id).await;
     let mut outcome = Box::new(Outcome::begun(clock::now()));
-    outcome.url = Some(Rc::clone(&shown));
-    let deadline = outcome.start + attempt.timeout;
-    let tap = job.tap();
-    let connecting = Box::pin(async move {
-        let Attempt { url, tls, headers, limits, .. } = &attempt;
-        let tls = tls.as_ref().map(|(connector, name)| TlsTo { connector, server_name: name });
-        connect(url, tls, headers, *limits, deadline, tap).await
-    });
-    let failure = match job.connections.drive(connecting).await {
-        Some(Ok(connected)) => {
-            job.note(&Note::Opened { phases: phases(&connected) });
-            outcome.code = Code::SWITCHING_PROTOCOLS;
-            outcome.end = connected.done;
-            outcome.connect = connected.done - outcome.start;
-            outcome.bytes = connected.bytes;
-            outcome.sent_bytes = connected.sent_bytes;
-            outcome.head = Some(connected.head.into());
-            job.connections.opened(job.id, connected.connection, shown, heartbeat);
-            return Ok(Ok(outcome));
-        }
-        Some(Err(failure)) => {
-            outcome.bytes = failure.bytes;
-            outcome.sent_bytes = failure.sent_bytes;
-            describe(&failure)
+    let first = attempt.url.clone();
+    let Attempt { url, securing, asking, subprotocols, timeout, limits } = attempt;
+    let (deadline, tap) = (outcome.start + timeout, job.tap());
+    let jar = std::mem::take(&mut job.scope.cookies);
+    let journey = Journey { url, securing, asking, subprotocols, limits, deadline, tap, jar };
+    let mut refusal = None;
+    let failure = match job.connections.drive(Box::pin(journey.travel())).await {
+        Some(mut arrival) => {
+            arrival.hide(job.scope);
+            if arrival.url != first {
+                shown = shown_url(job, &arrival.url);
+            }
+            job.scope.cookies = std::mem::take(&mut arrival.jar);
+            let (received, sent) = arrival.before;
+            match arrival.result {
+                Ok(connected) => {
+                    outcome.url = Some(Rc::clone(&shown));
+                    let connection = accepted(job, &mut outcome, connected, (received, sent));
+                    job.connections.opened(job.id, connection, shown, heartbeat);
+                    return Ok(Ok(outcome));
+                }
+                Err(mut failure) => {
+                    outcome.bytes = received + failure.bytes;
+                    outcome.sent_bytes = sent + failure.sent_bytes;
+                    refusal = failure.refusal.take();
+                    describe(&failure, refusal.as_deref(), arrival.why.as_deref())
+                }
+            }
         }
         None => interrupted(),
     };
+    outcome.url = Some(Rc::clone(&shown));
     let (received_bytes, sent_bytes) = (outcome.bytes, outcome.sent_bytes);
     job.note(&Note::OpenFailed { received_bytes, sent_bytes });
     job.connections.open_failed(job.id, Some(shown), failure.clone());
     let slot = job.slot();
     slot.failed_attempts = slot.failed_attempts.saturating_add(1);
-    let end = clock::now();
+    let end = refusal.as_ref().map_or_else(clock::now, |refusal| refusal.done);
     outcome.connect = end - outcome.start;
-    Ok(Err(Box::new(Execution::Row(outcome.failed(failure, end)))))
+    let mut outcome = outcome.failed(failure, end);
+    if let Some(refusal) = refusal {
+        outcome.answered(refusal.head, refusal.body, end);
+        if assertion::expect_status(job.scope, &job.sampler.assertions, &outcome) {
+            outcome.failure = None;
+        }
+    }
+    Ok(Err(Box::new(Execution::Row(outcome))))
+}
+
+/// Takes down what an accepted upgrade tells; `before`: bytes received and sent before it.
+fn accepted(
+    job: &Job<'_, '_>,
+    outcome: &mut Outcome,
+    connected: Connected,
+    before: (u64, u64),
+) -> Connection {
+    job.note(&Note::Opened { phases: phases(&connected) });
+    outcome.code = Code::SWITCHING_PROTOCOLS;
+    outcome.end = connected.done;
+    outcome.connect = connected.done - outcome.start;
+    outcome.bytes = before.0 + connected.bytes;
+    outcome.sent_bytes = before.1 + connected.sent_bytes;
+    outcome.head = Some(connected.head.into());
+    connected.connection
+}
+
+/// The address without secrets, as rows show it. Now: variables may have other values when a later
+/// row shows it. And by value first: a secret may hold what separates the parameters of a query.
+fn shown_url(job: &Job<'_, '_>, url: &Url) -> Rc<str> {
+    shown_address(job.scope, job.connections, &url.uri.to_string())
+}
+
+/// An address without secrets.
+pub(crate) fn shown_address(
+    scope: &Scope,
+    connections: &Connections<'_>,
+    address: &str,
+) -> Rc<str> {
+    if scope.shared.program.show_secrets {
+        connections.worker.shared_text(address)
+    } else {
+        let shown = net::shown(&scope.shown(address.into()));
+        connections.worker.shared_text(&shown)
+    }
 }
 
 fn phases(connected: &Connected) -> Phases {
@@ -125,9 +172,9 @@ pub(crate) async fn give_up(connections: &mut Connections<'_>, id: SlotId, failu
 /// Everything evaluated, nothing sent.
 struct Attempt {
     url: Url,
-    /// What a secure one is opened with, and the name that the server must have.
-    tls: Option<(TlsConnector, String)>,
-    headers: Vec<(String, String)>,
+    securing: Option<Securing>,
+    asking: Asking,
+    subprotocols: Vec<String>,
     timeout: Duration,
     limits: Limits,
 }
@@ -138,16 +185,10 @@ fn evaluate(job: &mut Job<'_, '_>, spec: &program::Open) -> Result<Attempt, Fail
     let path = spec.path.as_ref().map(|path| scope.text(path)).transpose()?;
     let url = Url::parse(&url, path.as_deref())
         .map_err(|error| bad_value(&error.what, &spec.url.source))?;
-    let tls = tls(scope, job.connections, spec, &url)?;
-    let mut headers = Vec::with_capacity(spec.headers.len());
-    for header in &spec.headers {
-        headers.push((header.name.clone(), scope.text(&header.value)?.into_owned()));
-    }
-    for (name, value) in headers.iter().filter(|(name, _)| is_secret_header(name)) {
-        scope.hide(|secrets| secrets.remember_header(name, value));
-    }
+    let asking = Asking::evaluate(scope, &spec.head, &url)?;
+    let securing = Securing::evaluate(scope, job.connections, spec.tls.as_deref(), &url, &asking)?;
     if url.uri.query().is_some_and(|query| query.split('&').any(net::is_secret)) {
-        scope.hide(|secrets| secrets.remember_query(&url.uri.to_string()));
+        scope.hide(|secrets| secrets.remember_url(&url.uri.to_string()));
     }
     let timeout = nonzero(scope.value(&spec.connect_timeout)?, "connect_timeout")?;
     let inbox = InboxBounds {
@@ -161,24 +202,23 @@ fn evaluate(job: &mut Job<'_, '_>, spec: &program::Open) -> Result<Attempt, Fail
     };
     let max_message_size = scope.value(&spec.max_message_size)?.0;
     let limits = Limits { max_message_size, inbox, frames: frame_rules(scope, spec)? };
-    Ok(Attempt { url, tls, headers, timeout, limits })
+    let subprotocols = subprotocols(scope, spec)?;
+    Ok(Attempt { url, securing, asking, subprotocols, timeout, limits })
 }
 
-fn tls(
-    scope: &mut Scope,
-    connections: &mut Connections<'_>,
-    spec: &program::Open,
-    url: &Url,
-) -> Result<Option<(TlsConnector, String)>, Failure> {
-    let Some(tls) = spec.tls.as_ref().filter(|_| url.is_secure()) else { return Ok(None) };
-    let Some(name) = &tls.server_name else {
-        return Ok(Some((connections.tls_connector(&tls.client), url.host.clone())));
-    };
-    let text = scope.text(name)?.into_owned();
-    if !is_server_name(&text) {
-        return Err(bad_value(&format!("`{text}` is no name of a server"), &name.source));
+/// The subprotocols to offer; constants are checked when the plan is read.
+fn subprotocols(scope: &mut Scope, spec: &program::Open) -> Result<Vec<String>, Failure> {
+    let mut offered: Vec<String> = Vec::with_capacity(spec.subprotocols.len());
+    for template in &spec.subprotocols {
+        let name = scope.text(template)?.into_owned();
+        let bad = |bad: BadValue| bad_value(&bad.what, &template.source);
+        subprotocol(&name).map_err(bad)?;
+        if offered.contains(&name) {
+            return Err(bad(BadValue::new(format!("`{name}` is offered twice"))));
+        }
+        offered.push(name);
     }
-    Ok(Some((connections.tls_connector(&tls.client), text)))
+    Ok(offered)
 }
 
 fn frame_rules(scope: &mut Scope, spec: &program::Open) -> Result<FrameRules, Failure> {
@@ -209,27 +249,18 @@ fn os_error(source: &io::Error) -> String {
     }
 }
 
-/// How a failed attempt reads in its row.
-fn describe(failure: &ConnectFailure) -> Failure {
-    let text = match &failure.error {
-        ConnectError::Dial(DialError::Dns { source, .. } | DialError::Refused { source, .. }) => {
-            format!("{}: {}", failure.error, os_error(source))
-        }
-        error => error.to_string(),
-    };
+/// How a failed attempt reads in its row. `why`: a redirect was not followed.
+fn describe(failure: &ConnectFailure, refusal: Option<&Refusal>, why: Option<&str>) -> Failure {
+    if let (ConnectError::Refused { status, line }, Some(refusal)) = (&failure.error, refusal) {
+        let cause = match why {
+            Some(_) => "the server redirects the upgrade too often, or to where it cannot go",
+            None => "the server refused the upgrade",
+        };
+        let text = refused(line, why, &refusal.body);
+        return Failure::new(Code::Number(*status), text, cause);
+    }
     let (code, cause) = match &failure.error {
-        ConnectError::Dial(DialError::Dns { .. }) => (Code::Dns, "the name was not resolved"),
-        ConnectError::Dial(DialError::Refused { source, .. }) => {
-            return Failure::new(
-                Code::ConnectRefused,
-                text,
-                format!("failed to connect: {}", os_error(source)),
-            );
-        }
-        ConnectError::Dial(DialError::Tls(error)) => (Code::Tls, error.cause.as_str()),
-        ConnectError::Dial(DialError::Timeout { .. }) => {
-            (Code::ConnectTimeout, "no connection in time")
-        }
+        ConnectError::Dial(error) => return dial_failure(error),
         ConnectError::Timeout { .. } => {
             (Code::ConnectTimeout, "no complete answer to the upgrade in time")
         }
@@ -243,7 +274,26 @@ fn describe(failure: &ConnectFailure) -> Failure {
             (Code::Upgrade, "the answer to the upgrade does not conform")
         }
     };
-    Failure::new(code, text, cause)
+    Failure::new(code, failure.error.to_string(), cause)
+}
+
+/// How it reads that a server was not reached.
+pub(crate) fn dial_failure(error: &DialError) -> Failure {
+    match error {
+        DialError::Dns { source, .. } => {
+            let text = format!("{error}: {}", os_error(source));
+            Failure::new(Code::Dns, text, "the name was not resolved")
+        }
+        DialError::Refused { source, .. } => {
+            let source = os_error(source);
+            let text = format!("{error}: {source}");
+            Failure::new(Code::ConnectRefused, text, format!("failed to connect: {source}"))
+        }
+        DialError::Tls(tls) => Failure::new(Code::Tls, error.to_string(), tls.cause.as_str()),
+        DialError::Timeout { .. } => {
+            Failure::new(Code::ConnectTimeout, error.to_string(), "no connection in time")
+        }
+    }
 }
 
 #[cfg(test)]

@@ -96,6 +96,21 @@ impl PeerConnection {
         self.record.request = String::from_utf8(head).expect("a request head is UTF-8");
     }
 
+    /// Reads the body of the request whose head was read; gives both.
+    pub(crate) fn request_with_body(&mut self) -> String {
+        let length = self
+            .record
+            .header("Content-Length")
+            .map_or(0, |length| length.trim().parse::<usize>().expect("it is a number"));
+        while self.buffer.len() < length {
+            let more = self.fill(self.deadline);
+            assert!(more == Fill::Bytes, "no body but {more:?}");
+        }
+        let body: Vec<u8> = self.buffer.drain(..length).collect();
+        let body = String::from_utf8(body).expect("the body is UTF-8");
+        format!("{}{body}", self.record.request)
+    }
+
     /// Waits for whatever comes, and passes over it.
     pub(crate) fn skip_some_bytes(&mut self) {
         let more = self.fill(self.deadline);
