@@ -1,0 +1,35 @@
+"""Installs servers by name under target/servers; each function gives the command that starts one."""
+
+import shutil
+import subprocess
+import venv
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parents[1]
+WORK = HERE.parents[1] / "target/servers"
+# Seconds for one installation.
+DEADLINE = 300
+
+
+def run(command: list, **options) -> subprocess.CompletedProcess:
+    """Runs a command to its end, which must be a good one."""
+    return subprocess.run([str(part) for part in command], check=True, timeout=DEADLINE, **options)
+
+
+def node(name: str) -> list:
+    """The server in the folder `name` with the packages of its package.json."""
+    folder = WORK / name
+    shutil.copytree(HERE / name, folder, dirs_exist_ok=True)
+    run(["npm", "install", "--silent", "--no-audit", "--no-fund"], cwd=folder)
+    return ["node", folder / "server.mjs"]
+
+
+def python(name: str) -> list:
+    """The server in the folder `name` with the packages of its requirements.txt."""
+    folder = WORK / name
+    if not folder.exists():
+        venv.create(folder, with_pip=True)
+    interpreter = folder / "bin/python"
+    install = [interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    run([*install, "-r", HERE / name / "requirements.txt"])
+    return [interpreter, HERE / name / "server.py"]
