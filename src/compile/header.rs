@@ -1,10 +1,10 @@
-//! `headers` of the upgrade request.
+//! `headers` and `subprotocols` of the upgrade request.
 
 use http::{HeaderName, HeaderValue};
 
 use crate::compile::compiler::Compiler;
-use crate::plan::{At, Entries, Path, Problem, Removable, Setting, Text};
-use crate::program::{Header, Template};
+use crate::plan::{At, Entries, List, Path, Problem, Removable, Setting, Text};
+use crate::program::{BadValue, Header, Template, subprotocol};
 
 /// Headers that a plan cannot give, and why.
 const REFUSED: &[(&str, &str)] = &[
@@ -15,7 +15,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("sec-websocket-version", "the handshake sets it"),
     ("sec-websocket-accept", "it belongs in the server's answer"),
     ("sec-websocket-extensions", "compression and other extensions are not in this version"),
-    ("sec-websocket-protocol", "subprotocols are not in this version"),
+    ("sec-websocket-protocol", "write `subprotocols`"),
     ("content-length", "the upgrade request has no body"),
     ("transfer-encoding", "the upgrade request has no body"),
 ];
@@ -53,6 +53,32 @@ impl Compiler<'_> {
                 (None, None) => {}
             }
         }
+    }
+
+    /// The list `subprotocols` at `path`; an empty one offers none.
+    pub(super) fn subprotocols(
+        &mut self,
+        names: &List<Setting<Text>>,
+        path: &Path,
+    ) -> Vec<Template> {
+        let mut offered: Vec<Template> = Vec::with_capacity(names.0.len());
+        for (index, name) in names.0.iter().enumerate() {
+            let path = path.index(index);
+            let Some(template) = self.text(name, &path) else { continue };
+            if let Some(name) = template.as_constant() {
+                let is_known = offered.iter().any(|other| other.as_constant() == Some(name));
+                let judged = match subprotocol(name) {
+                    Ok(()) if is_known => Err(BadValue::new(format!("`{name}` is offered twice"))),
+                    judged => judged,
+                };
+                if let Err(bad) = judged {
+                    self.bad_value(bad, &path, "");
+                    continue;
+                }
+            }
+            offered.push(template);
+        }
+        offered
     }
 
     fn header_name(&mut self, name: &str, path: &Path) -> bool {

@@ -161,6 +161,7 @@ impl Compiler<'_> {
             path: settings.path,
             connect_timeout: settings.connect_timeout.unwrap_or(Setting::Fixed(CONNECT_TIMEOUT)),
             headers: settings.headers,
+            subprotocols: settings.subprotocols.unwrap_or_default(),
             max_message_size: settings.max_message_size.unwrap_or(Setting::Fixed(MAX_MESSAGE_SIZE)),
             inbox: InboxLimits {
                 messages: settings.messages.unwrap_or(Setting::Fixed(INBOX_MESSAGES)),

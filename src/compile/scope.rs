@@ -55,6 +55,7 @@ pub(super) struct Connecting {
     pub(super) path: Option<Template>,
     pub(super) connect_timeout: Option<Setting<Duration>>,
     pub(super) headers: Vec<Header>,
+    pub(super) subprotocols: Option<Vec<Template>>,
     pub(super) max_message_size: Option<Setting<ByteSize>>,
     pub(super) messages: Option<Setting<u32>>,
     pub(super) bytes: Option<Setting<ByteSize>>,
@@ -73,6 +74,7 @@ pub(super) struct ConnectingSettings<'a> {
     pub(super) path: Option<&'a plan::Setting<Text>>,
     pub(super) connect_timeout: Option<&'a plan::Setting<Time>>,
     pub(super) headers: Option<&'a Entries<Removable<plan::Setting<Text>>>>,
+    pub(super) subprotocols: Option<&'a List<plan::Setting<Text>>>,
     pub(super) max_message_size: Option<&'a plan::Setting<plan::Size>>,
     pub(super) inbox: Option<&'a Inbox>,
     pub(super) pings: Option<&'a plan::Setting<Word>>,
@@ -90,6 +92,7 @@ macro_rules! connecting_settings {
             path: $own.path.as_ref(),
             connect_timeout: $own.connect_timeout.as_ref(),
             headers: $own.headers.as_ref(),
+            subprotocols: $own.subprotocols.as_ref(),
             max_message_size: $own.max_message_size.as_ref(),
             inbox: $own.inbox.as_ref(),
             pings: $own.pings.as_ref(),
@@ -239,6 +242,10 @@ impl Compiler<'_> {
         }
         if let Some(headers) = settings.headers {
             self.headers(&mut outer.headers, headers, &path.key("headers"));
+        }
+        if let Some(subprotocols) = settings.subprotocols {
+            let path = path.key("subprotocols");
+            outer.subprotocols = Some(self.subprotocols(subprotocols, &path));
         }
         if let Some(size) = settings.max_message_size {
             let path = path.key("max_message_size");

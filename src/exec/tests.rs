@@ -87,6 +87,7 @@ fn open(address: SocketAddr) -> Step {
         url: Template::constant(format!("ws://{address}/")),
         path: None,
         connect_timeout: Setting::Fixed(Duration::from_secs(5)),
+        subprotocols: Vec::new(),
         headers: Vec::new(),
         max_message_size: Setting::Fixed(ByteSize(1 << 20)),
         inbox: InboxLimits {

@@ -4,17 +4,8 @@ use crate::diag::nearest;
 use crate::plan::error::ShapeError;
 
 /// Keys of plans, groups, steps, samplers and matchers that are specified but not built yet.
-const LATER_KEYS: &[&str] = &[
-    "at_end",
-    "basic_auth",
-    "compression",
-    "cookies",
-    "failed_pause",
-    "origin",
-    "proxy",
-    "subprotocols",
-    "tls",
-];
+const LATER_KEYS: &[&str] =
+    &["at_end", "basic_auth", "compression", "cookies", "failed_pause", "origin", "proxy", "tls"];
 
 /// Steps that are specified but not built yet.
 const LATER_STEPS: &[&str] = &["http"];
@@ -73,6 +64,7 @@ const HOMES: &[(&[&str], &str)] = &[
             "url",
             "path",
             "headers",
+            "subprotocols",
             "connection",
             "connect_timeout",
             "read_timeout",
@@ -200,7 +192,7 @@ mod tests {
             ("nme", "a similar key exists: `name`"),
             ("groups", "a similar key exists: `thread_groups`"),
             ("threads", "`threads` belongs in a thread group, an entry of `thread_groups`"),
-            ("subprotocls", "a similar key, `subprotocols`, is not in this version"),
+            ("compresion", "a similar key, `compression`, is not in this version"),
             ("colour", "the keys here are `name`, `thread_groups`"),
         ] {
             assert_eq!(unknown_key(key, "the plan", &known).help.as_deref(), Some(expected));

@@ -117,6 +117,8 @@ samplers! {
         connect_timeout: Setting<Time>,
         /// Further headers of the upgrade request.
         headers: Entries<Removable<Setting<Text>>>,
+        /// The subprotocols to offer, best first. A server that chooses another one fails the sample.
+        subprotocols: List<Setting<Text>>,
         /// A larger message fails the connection.
         max_message_size: Setting<Size>,
         /// What is kept for later readers.
@@ -289,6 +291,9 @@ pub struct Connect {
     pub headers: Option<Entries<Removable<Setting<Text>>>>,
     /// See [`Open`].
     #[serde(default, deserialize_with = "given")]
+    pub subprotocols: Option<List<Setting<Text>>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
     pub max_message_size: Option<Setting<Size>>,
     /// See [`Open`].
     #[serde(default, deserialize_with = "given")]
@@ -390,6 +395,9 @@ pub struct Defaults {
     /// See [`Open`]; merges with the outer scope's.
     #[serde(default, deserialize_with = "given")]
     pub headers: Option<Entries<Removable<Setting<Text>>>>,
+    /// See [`Open`].
+    #[serde(default, deserialize_with = "given")]
+    pub subprotocols: Option<List<Setting<Text>>>,
     /// See [`Open`].
     #[serde(default, deserialize_with = "given")]
     pub max_message_size: Option<Setting<Size>>,

@@ -50,7 +50,7 @@ pub use reply::{Correlate, LateReplies, Matching, Reply, Unmatched};
 pub use sampler::{
     Backoff, Close, Expect, Fragments, Header, IfOpen, InboxLimits, MAX_RANDOM, OnError, Open,
     Payload, PingKind, PingPong, Pings, Read, RequestResponse, Sampler, SamplerKind, SingleRead,
-    SingleWrite, WhenFull,
+    SingleWrite, WhenFull, subprotocol,
 };
 pub use schedule::{
     ArrivalTimes, Arrivals, PerSecond, Schedule, Spacing, Stage, Stages, Stay, Stretch,

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::program::{
-    Assertion, ByteSize, Extractor, Filter, Heartbeat, Matching, Pause, PushDelay, Setting,
-    Template, VariableId,
+    Assertion, BadValue, ByteSize, Extractor, Filter, Heartbeat, Matching, Pause, PushDelay,
+    Setting, Template, VariableId,
 };
 
 /// One sampler: what all kinds share, and its kind.
@@ -131,6 +131,8 @@ pub struct Open {
     pub connect_timeout: Setting<Duration>,
     /// Further request headers, in order.
     pub headers: Vec<Header>,
+    /// The subprotocols that are offered, best first; see [`subprotocol`].
+    pub subprotocols: Vec<Template>,
     /// A larger message fails the connection.
     pub max_message_size: Setting<ByteSize>,
     /// Bounds of what waits unread.
@@ -185,6 +187,19 @@ pub enum Fragments {
     Join,
     /// Each is a message of its own, of the type of the first.
     Deliver,
+}
+
+/// Whether the text can name a subprotocol: a token (RFC 6455 4.1, RFC 9110 5.6.2).
+pub fn subprotocol(name: &str) -> Result<(), BadValue> {
+    let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    if name.is_empty() {
+        return Err(BadValue::new("a subprotocol cannot be empty"));
+    }
+    if name.chars().all(is_token) {
+        return Ok(());
+    }
+    let bad = BadValue::new(format!("`{name}` is not a subprotocol"));
+    Err(bad.with_help("names are letters, digits and `-._`; write several as a list: `[a, b]`"))
 }
 
 /// One header of the upgrade request.

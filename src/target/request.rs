@@ -7,6 +7,9 @@ use tungstenite::handshake::derive_accept_key;
 /// The longest request head, in bytes.
 pub(super) const MAX_HEAD: usize = 16 * 1024;
 
+/// Offers subprotocols, and names the one that is chosen.
+const SUBPROTOCOL: &str = "Sec-WebSocket-Protocol";
+
 /// The most header lines.
 const MAX_HEADERS: usize = 100;
 
@@ -18,6 +21,8 @@ pub(super) struct Request {
     /// The `Sec-WebSocket-Accept` of the answer, `None` for a request without `Upgrade`, or why the
     /// handshake is refused.
     pub(super) accept: Result<Option<String>, Refusal>,
+    /// The subprotocols that are offered, in order.
+    pub(super) subprotocols: Vec<String>,
     /// Length of the head in bytes.
     pub(super) length: usize,
 }
@@ -54,7 +59,8 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Option<Request>, Refusal> {
     }
     let target = request.path.unwrap_or("/").to_owned();
     let accept = accept(request.headers, request.version);
-    Ok(Some(Request { target, accept, length }))
+    let subprotocols = tokens(request.headers, SUBPROTOCOL).map(lossy).collect();
+    Ok(Some(Request { target, accept, subprotocols, length }))
 }
 
 fn accept(headers: &[Header<'_>], version: Option<u8>) -> Result<Option<String>, Refusal> {
@@ -85,13 +91,21 @@ fn value<'a>(headers: &[Header<'a>], name: &str) -> Option<&'a [u8]> {
     Some(header.value.trim_ascii())
 }
 
-/// Whether a header that is a list, perhaps over several lines, names a token.
-fn has_token(headers: &[Header<'_>], name: &str, token: &str) -> bool {
+/// The elements of a header that is a list, perhaps over several lines.
+fn tokens<'a>(headers: &'a [Header<'a>], name: &'a str) -> impl Iterator<Item = &'a [u8]> {
     headers
         .iter()
-        .filter(|header| header.name.eq_ignore_ascii_case(name))
+        .filter(move |header| header.name.eq_ignore_ascii_case(name))
         .flat_map(|header| header.value.split(|&byte| byte == b','))
-        .any(|part| part.trim_ascii().eq_ignore_ascii_case(token.as_bytes()))
+        .map(<[u8]>::trim_ascii)
+}
+
+fn has_token(headers: &[Header<'_>], name: &str, token: &str) -> bool {
+    tokens(headers, name).any(|part| part.eq_ignore_ascii_case(token.as_bytes()))
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// 16 bytes in Base64 are 22 characters and two of padding.
@@ -100,11 +114,12 @@ fn is_key(key: &[u8]) -> bool {
     key.len() == 24 && key[..22].iter().all(base64) && key.ends_with(b"==")
 }
 
-/// The bytes that accept a handshake.
-pub(super) fn accepted(accept: &str) -> Vec<u8> {
+/// The bytes that accept a handshake, with this subprotocol if there is one.
+pub(super) fn accepted(accept: &str, subprotocol: Option<&str>) -> Vec<u8> {
+    let chosen = subprotocol.map(|name| format!("{SUBPROTOCOL}: {name}\r\n")).unwrap_or_default();
     format!(
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
-         Sec-WebSocket-Accept: {accept}\r\n\r\n"
+         Sec-WebSocket-Accept: {accept}\r\n{chosen}\r\n"
     )
     .into_bytes()
 }

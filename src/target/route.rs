@@ -12,17 +12,20 @@ use crate::ws::{NO_STATUS, may_be_sent};
 /// The paths and their parameters, each with its default; what `/` answers.
 pub const PATHS: &str = "\
 /echo /push?hz=2 /slow?ms=1500 /drop?after=5&code=1011 /cap?max=100&hz=2 /binary /fragment?n=3 \
-/silent /rooms/NAME /flood?bytes=1024&max=0 /reject?status=403 /count; each also takes delay_upgrade_ms=0";
+/silent /rooms/NAME /flood?bytes=1024&max=0 /reject?status=403 /count; each also takes \
+delay_upgrade_ms=0 and subprotocol=NAME (default: the first that is offered)";
 
 /// Stands in `/drop?code=` for a close without a close frame (RFC 6455 7.1.5).
 const ABNORMAL: u16 = 1006;
 
 /// What is done with a request.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Route {
     pub(super) action: Action,
     /// Wait between the request and the answer.
     pub(super) delay: Duration,
+    /// The subprotocol to choose, empty for none; `None` leaves it to what is offered.
+    pub(super) subprotocol: Option<String>,
 }
 
 /// What a path stands for.
@@ -94,8 +97,9 @@ pub(super) fn route(target: &str) -> Result<Route, Refusal> {
         _ => Action::Serve { script: script(path, &mut query)?, cap: None },
     };
     let delay = query.number("delay_upgrade_ms", 0, 0..=600_000)?;
+    let subprotocol = query.take("subprotocol").map(str::to_owned);
     query.finish()?;
-    Ok(Route { action, delay: Duration::from_millis(delay) })
+    Ok(Route { action, delay: Duration::from_millis(delay), subprotocol })
 }
 
 fn script(path: &str, query: &mut Query<'_>) -> Result<Script, Refusal> {
@@ -146,8 +150,8 @@ fn ending(code: u16) -> Result<Ending, Refusal> {
 }
 
 /// All parameters of all paths.
-const PARAMETERS: [&str; 9] =
-    ["hz", "ms", "after", "code", "max", "n", "bytes", "status", "delay_upgrade_ms"];
+const PARAMETERS: [&str; 10] =
+    ["hz", "ms", "after", "code", "max", "n", "bytes", "status", "delay_upgrade_ms", "subprotocol"];
 
 /// The parameters of one request, taken one by one.
 struct Query<'a> {

@@ -81,7 +81,12 @@ async fn decide(mut stream: TcpStream, shared: &Arc<Shared>) -> Outcome {
         }
         Action::Serve { script, cap } => {
             let rest = head.split_off(request.length);
-            accept(stream, shared, request.accept, (script, cap), &rest).await
+            // The plan's word, else the client's first choice.
+            let first = request.subprotocols.into_iter().next();
+            let subprotocol =
+                route.subprotocol.map_or(first, |name| Some(name).filter(|name| !name.is_empty()));
+            let chosen = Chosen { script, cap, subprotocol };
+            accept(stream, shared, request.accept, chosen, &rest).await
         }
     }
 }
@@ -102,11 +107,18 @@ async fn read_head(stream: &mut TcpStream, head: &mut Vec<u8>) -> Option<Result<
     }
 }
 
+/// What becomes of an accepted handshake.
+struct Chosen {
+    script: Script,
+    cap: Option<u64>,
+    subprotocol: Option<String>,
+}
+
 async fn accept(
     mut stream: TcpStream,
     shared: &Arc<Shared>,
     accept: Result<Option<String>, Refusal>,
-    (script, cap): (Script, Option<u64>),
+    Chosen { script, cap, subprotocol }: Chosen,
     rest: &[u8],
 ) -> Outcome {
     let key = match accept {
@@ -120,7 +132,7 @@ async fn accept(
     let Some(place) = Place::take(shared, cap) else {
         return refuse(stream, shared, &Refusal::new(503, "all places are taken"));
     };
-    let bytes = request::accepted(&key);
+    let bytes = request::accepted(&key, subprotocol.as_deref());
     if !matches!(timeout(ANSWER_TIMEOUT, stream.write_all(&bytes)).await, Ok(Ok(()))) {
         return Outcome::Drop;
     }

@@ -8,7 +8,7 @@ use tokio::time::timeout_at;
 
 use crate::clock;
 use crate::net::{DialError, Stream, Url, dial};
-use crate::ws::handshake::{Answer, UpgradeRequest};
+use crate::ws::handshake::{Answer, Asked, UpgradeRequest};
 use crate::ws::{Connection, Direction, KeepAll, Limits, Tap};
 
 /// An accepted upgrade.
@@ -79,16 +79,16 @@ pub enum ConnectError {
     },
 }
 
-/// Connects and upgrades. `headers` are added to the request as they are; `tap` looks on.
+/// Connects and upgrades; `tap` looks on.
 pub async fn connect(
     url: &Url,
-    headers: &[(String, String)],
+    asked: &Asked,
     limits: Limits,
     deadline: Instant,
     mut tap: Option<Box<dyn Tap>>,
 ) -> Result<Connected, ConnectFailure> {
     let failure = |error| ConnectFailure { error, sent_bytes: 0, bytes: 0 };
-    let request = UpgradeRequest::new(&url.uri, headers)
+    let request = UpgradeRequest::new(&url.uri, asked)
         .map_err(|what| failure(ConnectError::Invalid { what }))?;
     let dialed = dial(url, deadline).await.map_err(|error| failure(ConnectError::Dial(error)))?;
     let started = clock::now();

@@ -7,6 +7,18 @@ use tungstenite::handshake::derive_accept_key;
 /// An answer's head may be this long, in bytes.
 pub const MAX_RESPONSE: usize = 64 * 1024;
 const MAX_HEADERS: usize = 128;
+/// Offers subprotocols, and names the one that the server chose (RFC 6455 11.3.4).
+const SUBPROTOCOL: &str = "Sec-WebSocket-Protocol";
+
+/// What an upgrade request says beside what every one says.
+#[derive(Debug, Clone, Default)]
+pub struct Asked {
+    /// Further headers, as written and in order; names may occur more than once. Their names must be
+    /// valid and their values without CR and LF.
+    pub headers: Vec<(String, String)>,
+    /// The subprotocols that are offered, best first (RFC 6455 1.9); each a token, none twice.
+    pub subprotocols: Vec<String>,
+}
 
 /// An upgrade request, ready to send.
 #[derive(Debug)]
@@ -15,6 +27,7 @@ pub struct UpgradeRequest {
     pub bytes: Vec<u8>,
     /// What `Sec-WebSocket-Accept` must be.
     pub accept: String,
+    subprotocols: Vec<String>,
 }
 
 /// What the answer to an upgrade request is.
@@ -44,9 +57,8 @@ pub enum Answer {
 }
 
 impl UpgradeRequest {
-    /// A request for `uri` with further `headers` as written and in order. Their names must be
-    /// valid and their values without CR and LF.
-    pub fn new(uri: &Uri, headers: &[(String, String)]) -> Result<Self, String> {
+    /// A request for `uri`.
+    pub fn new(uri: &Uri, asked: &Asked) -> Result<Self, String> {
         let key = generate_key();
         let host = match uri.port_u16() {
             None | Some(80) => uri.host().unwrap_or_default().to_owned(),
@@ -63,14 +75,19 @@ impl UpgradeRequest {
         let (mut bytes, key) = generate_request(request).map_err(|error| error.to_string())?;
         // The generator would lower names, so ours go before its final blank line.
         bytes.truncate(bytes.len() - 2);
-        for (name, value) in headers {
+        if !asked.subprotocols.is_empty() {
+            let offer = asked.subprotocols.join(", ");
+            bytes.extend_from_slice(format!("{SUBPROTOCOL}: {offer}\r\n").as_bytes());
+        }
+        for (name, value) in &asked.headers {
             if value.contains(['\r', '\n', '\0']) {
                 return Err(format!("the value of header `{name}` holds a line break"));
             }
             bytes.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
         }
         bytes.extend_from_slice(b"\r\n");
-        Ok(Self { bytes, accept: derive_accept_key(key.as_bytes()) })
+        let subprotocols = asked.subprotocols.clone();
+        Ok(Self { bytes, accept: derive_accept_key(key.as_bytes()), subprotocols })
     }
 
     /// Judges what has been received so far; the same whatever pieces it came in.
@@ -128,15 +145,36 @@ impl UpgradeRequest {
             }
             Some(_) => {}
         }
-        for (name, what) in [
-            ("Sec-WebSocket-Extensions", "an extension"),
-            ("Sec-WebSocket-Protocol", "a subprotocol"),
-        ] {
-            if let Some(value) = values(response, name).find(|value| !value.trim().is_empty()) {
-                return Some(format!("the answer chooses {what} that was not offered: `{value}`"));
-            }
+        let mut extensions = values(response, "Sec-WebSocket-Extensions");
+        if let Some(value) = extensions.find(|value| !value.trim().is_empty()) {
+            return Some(format!(
+                "the answer chooses an extension that was not offered: `{value}`"
+            ));
         }
-        None
+        self.subprotocol_objection(response)
+    }
+
+    /// A server chooses one of the subprotocols that were offered, or none.
+    fn subprotocol_objection(&self, response: &httparse::Response<'_, '_>) -> Option<String> {
+        let mut chosen = values(response, SUBPROTOCOL);
+        let first = chosen.next()?;
+        let first = first.trim();
+        if let Some(second) = chosen.next() {
+            let second = second.trim();
+            return Some(format!(
+                "the answer chooses two subprotocols, `{first}` and `{second}` (RFC 6455 11.3.4)"
+            ));
+        }
+        // Subprotocols differ by case (RFC 6455 4.1). An empty value chooses none.
+        if first.is_empty() || self.subprotocols.iter().any(|offered| offered == first) {
+            return None;
+        }
+        let offered = match self.subprotocols.as_slice() {
+            [] => "none was".to_owned(),
+            offered => format!("`{}` was", offered.join("`, `")),
+        };
+        let what = "the answer chooses a subprotocol that was not offered";
+        Some(format!("{what}: `{first}`; {offered}"))
     }
 }
 
@@ -166,8 +204,16 @@ fn values<'a>(
 mod tests {
     use super::*;
 
-    fn request(headers: &[(String, String)]) -> UpgradeRequest {
-        UpgradeRequest::new(&"ws://h:9000/a?b=1".parse().unwrap(), headers).unwrap()
+    fn request(headers: &[(&str, &str)]) -> UpgradeRequest {
+        let headers = headers.iter().map(|&(name, value)| (name.into(), value.into())).collect();
+        let asked = Asked { headers, ..Asked::default() };
+        UpgradeRequest::new(&"ws://h:9000/a?b=1".parse().unwrap(), &asked).unwrap()
+    }
+
+    fn offering(subprotocols: &[&str]) -> UpgradeRequest {
+        let subprotocols = subprotocols.iter().map(|&name| name.into()).collect();
+        let asked = Asked { subprotocols, ..Asked::default() };
+        UpgradeRequest::new(&"ws://h/".parse().unwrap(), &asked).unwrap()
     }
 
     fn accepted(request: &UpgradeRequest, more: &str) -> String {
@@ -180,16 +226,16 @@ mod tests {
 
     #[test]
     fn headers_keep_case_order_and_duplicates() {
-        let headers: Vec<(String, String)> =
-            [("X-B", "1"), ("X-a", "2"), ("X-B", "3")].map(|(n, v)| (n.into(), v.into())).into();
-        let text = String::from_utf8(request(&headers).bytes).unwrap();
+        let request = request(&[("X-B", "1"), ("X-a", "2"), ("X-B", "3")]);
+        let text = String::from_utf8(request.bytes).unwrap();
         assert!(text.starts_with("GET /a?b=1 HTTP/1.1\r\nHost: h:9000\r\n"), "{text}");
         assert!(text.ends_with("X-B: 1\r\nX-a: 2\r\nX-B: 3\r\n\r\n"), "{text}");
     }
 
     #[test]
     fn a_default_port_is_not_in_the_host_header() {
-        let request = UpgradeRequest::new(&"ws://[::1]:80/".parse().unwrap(), &[]).unwrap();
+        let uri = "ws://[::1]:80/".parse().unwrap();
+        let request = UpgradeRequest::new(&uri, &Asked::default()).unwrap();
         assert!(String::from_utf8(request.bytes).unwrap().contains("Host: [::1]\r\n"));
     }
 
@@ -239,7 +285,27 @@ mod tests {
 
     #[test]
     fn a_value_with_a_line_break_is_refused() {
-        let headers = [("X".to_owned(), "a\r\nHost: b".to_owned())];
-        assert!(UpgradeRequest::new(&"ws://h/".parse().unwrap(), &headers).is_err());
+        let headers = vec![("X".to_owned(), "a\r\nHost: b".to_owned())];
+        let asked = Asked { headers, ..Asked::default() };
+        assert!(UpgradeRequest::new(&"ws://h/".parse().unwrap(), &asked).is_err());
+    }
+
+    #[test]
+    fn a_server_may_choose_what_was_offered_or_nothing() {
+        let request = offering(&["chat.v2", "chat.v1"]);
+        let text = String::from_utf8(request.bytes.clone()).unwrap();
+        assert!(text.contains("\r\nSec-WebSocket-Protocol: chat.v2, chat.v1\r\n"), "{text}");
+        for (chosen, fine) in [
+            ("", true),
+            ("Sec-WebSocket-Protocol: chat.v1\r\n", true),
+            ("sec-websocket-protocol: chat.v2 \r\n", true),
+            ("Sec-WebSocket-Protocol:\r\n", true),
+            ("Sec-WebSocket-Protocol: Chat.v1\r\n", false),
+            ("Sec-WebSocket-Protocol: chat.v2, chat.v1\r\n", false),
+            ("Sec-WebSocket-Protocol: chat.v1\r\nSec-WebSocket-Protocol: chat.v1\r\n", false),
+        ] {
+            let judged = request.judge(accepted(&request, chosen).as_bytes());
+            assert_eq!(matches!(judged, Answer::Accepted { .. }), fine, "{chosen}: {judged:?}");
+        }
     }
 }

@@ -25,7 +25,7 @@ pub use close::{CloseFrame, MAX_REASON, NO_STATUS, may_be_sent};
 pub use connect::{ConnectError, ConnectFailure, Connected, connect};
 pub use connection::{Connection, Remains, Traffic};
 pub use decoder::{Decoder, Frame};
-pub use handshake::{Answer, MAX_RESPONSE, UpgradeRequest, header_values};
+pub use handshake::{Answer, Asked, MAX_RESPONSE, UpgradeRequest, header_values};
 pub use inbox::{Fate, Full, Inbox, InboxBounds, Overflow};
 pub use limits::{FrameRules, Limits};
 pub use linger::linger;

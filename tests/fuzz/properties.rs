@@ -8,7 +8,7 @@ use std::time::Instant;
 use wsmeter::clock;
 use wsmeter::ws::frame::{Role, encode};
 use wsmeter::ws::{
-    Answer, Assembler, CloseFrame, Decoder, Frame, MAX_RESPONSE, MessageKind, Opcode,
+    Answer, Asked, Assembler, CloseFrame, Decoder, Frame, MAX_RESPONSE, MessageKind, Opcode,
     UpgradeRequest, Violation, header_values,
 };
 
@@ -212,7 +212,7 @@ impl Stream<'_> {
 pub(crate) fn upgrade(input: &[u8]) {
     let [seed, answer @ ..] = input else { return };
     let uri = "ws://h:9000/a".parse().expect("it is a URL");
-    let request = UpgradeRequest::new(&uri, &[]).expect("it can be asked for");
+    let request = UpgradeRequest::new(&uri, &Asked::default()).expect("it can be asked for");
     let answer = replace(answer, ACCEPT, request.accept.as_bytes());
     let whole = request.judge(&answer);
     let step = usize::from(*seed) + 1;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use wsmeter::ws::frame::{Role, encode};
-use wsmeter::ws::{MAX_RESPONSE, MessageKind, Opcode, UpgradeRequest};
+use wsmeter::ws::{Asked, MAX_RESPONSE, MessageKind, Opcode, UpgradeRequest};
 
 #[path = "../fuzz/properties.rs"]
 mod properties;
@@ -163,7 +163,7 @@ proptest! {
 
 #[test]
 fn a_head_is_as_long_as_it_may_be_in_one_piece_and_in_two() {
-    let request = UpgradeRequest::new(&"ws://h/".parse().unwrap(), &[]).unwrap();
+    let request = UpgradeRequest::new(&"ws://h/".parse().unwrap(), &Asked::default()).unwrap();
     for (excess, is_refused) in [(0, true), (1, false)] {
         let (start, end) = ("HTTP/1.1 403 No\r\nX: ", "\r\n\r\n");
         let filler = "x".repeat(MAX_RESPONSE + excess - start.len() - end.len());

@@ -37,3 +37,4 @@ mod thresholds;
 mod timers;
 mod transactions;
 mod try_plan;
+mod upgrade;

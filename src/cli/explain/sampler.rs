@@ -99,6 +99,9 @@ fn open(page: &mut Page, open: &Open) {
         };
         page.entry("header", &format!("{}: {value}", header.name));
     }
+    for subprotocol in &open.subprotocols {
+        page.entry("subprotocol", &subprotocol.source);
+    }
     page.entry("max_message_size", &open.max_message_size.shown());
     let inbox = &open.inbox;
     let (messages, bytes) = (inbox.messages.shown(), inbox.bytes.shown());

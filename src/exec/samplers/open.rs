@@ -13,9 +13,13 @@ use crate::exec::samplers::close::close_one;
 use crate::exec::samplers::job::{Job, interrupted, nonzero};
 use crate::exec::wait::Ended;
 use crate::net::{self, DialError, Url};
-use crate::program::{self, Fragments, IfOpen, Pings, WhenFull, is_secret_header};
+use crate::program::{
+    self, BadValue, Fragments, IfOpen, Pings, WhenFull, is_secret_header, subprotocol,
+};
 use crate::sample::{Code, Note, Phases};
-use crate::ws::{ConnectError, ConnectFailure, FrameRules, InboxBounds, Limits, Overflow, connect};
+use crate::ws::{
+    Asked, ConnectError, ConnectFailure, FrameRules, InboxBounds, Limits, Overflow, connect,
+};
 
 pub(crate) async fn run<'p>(
     job: &mut Job<'_, 'p>,
@@ -59,7 +63,7 @@ pub(crate) async fn open<'p>(
     let deadline = outcome.start + attempt.timeout;
     let tap = job.tap();
     let connecting = Box::pin(async move {
-        connect(&attempt.url, &attempt.headers, attempt.limits, deadline, tap).await
+        connect(&attempt.url, &attempt.asked, attempt.limits, deadline, tap).await
     });
     let failure = match job.connections.drive(connecting).await {
         Some(Ok(connected)) => {
@@ -117,7 +121,7 @@ pub(crate) async fn give_up(connections: &mut Connections<'_>, id: SlotId, failu
 /// Everything evaluated, nothing sent.
 struct Attempt {
     url: Url,
-    headers: Vec<(String, String)>,
+    asked: Asked,
     timeout: Duration,
     limits: Limits,
 }
@@ -150,7 +154,23 @@ fn evaluate(job: &mut Job<'_, '_>, spec: &program::Open) -> Result<Attempt, Fail
     };
     let max_message_size = scope.value(&spec.max_message_size)?.0;
     let limits = Limits { max_message_size, inbox, frames: frame_rules(scope, spec)? };
-    Ok(Attempt { url, headers, timeout, limits })
+    let asked = Asked { headers, subprotocols: subprotocols(scope, spec)? };
+    Ok(Attempt { url, asked, timeout, limits })
+}
+
+/// The subprotocols to offer; constants are checked when the plan is read.
+fn subprotocols(scope: &mut Scope, spec: &program::Open) -> Result<Vec<String>, Failure> {
+    let mut offered: Vec<String> = Vec::with_capacity(spec.subprotocols.len());
+    for template in &spec.subprotocols {
+        let name = scope.text(template)?.into_owned();
+        let bad = |bad: BadValue| bad_value(&bad.what, &template.source);
+        subprotocol(&name).map_err(bad)?;
+        if offered.contains(&name) {
+            return Err(bad(BadValue::new(format!("`{name}` is offered twice"))));
+        }
+        offered.push(name);
+    }
+    Ok(offered)
 }
 
 fn frame_rules(scope: &mut Scope, spec: &program::Open) -> Result<FrameRules, Failure> {

@@ -92,6 +92,7 @@ pub(super) const FACTS: &[Fact] = &[
     fact("JsonCheck.path", "", "$.user.name"),
     fact("connect_timeout", "20s", "5s"),
     fact("headers", "", "{\"X-Client\": \"wsmeter\"}"),
+    fact("subprotocols", "", "[\"chat.v2\", \"chat.v1\"]"),
     fact("max_message_size", "16MiB", "64KiB"),
     fact("inbox", "", "{\"messages\": 100}"),
     fact("messages", "1000", "100"),
