@@ -67,9 +67,49 @@ JSONRPC = Proof(
     summary={"too late": {"late": 4, "unanswered": 0}},
 )
 
+GRAPHQL = Proof(
+    feature="protocols/graphql-ws.yaml: subprotocol, init, query, subscription, pings of the protocol",
+    plan="graphql-ws/plan.yaml",
+    rows={
+        ("open", "101", "true"): 12,
+        **ok("init", "query", "countdown", times=10),
+        ("init", "4403", "false"): 2,
+        **ok("next", "complete", times=20),
+        ("close", "1000", "true"): 10,
+    },
+    failures={"init": "Forbidden"},
+)
+
+STOMP = Proof(
+    feature="protocols/stomp.yaml: subprotocol, NUL, receipts, delivery, heart-beats",
+    plan="stomp/plan.yaml",
+    rows={
+        ("open", "101", "true"): 10,
+        **ok("connect", "subscribe", "disconnect", times=10),
+        **ok("echo", times=30),
+        ("close", "1000", "true"): 10,
+    },
+)
+
+SIGNALR = Proof(
+    feature="protocols/signalr.yaml: handshake, record separator, calls, a stream, pings of the protocol",
+    plan="signalr/plan.yaml",
+    rows={
+        ("open", "101", "true"): 5,
+        **ok("handshake", "stream", "completion", times=5),
+        **ok("echo", times=20),
+        **ok("item", times=10),
+        ("fail", "200", "false"): 5,
+        ("close", "1000", "true"): 5,
+    },
+)
+
 MATRIX = [
     Server("ws", install.node, [ECHO]),
     Server("websockets", install.python, [ECHO]),
     Server("socketio", install.node, [SOCKETIO]),
     Server("jsonrpc", install.node, [JSONRPC]),
+    Server("graphql-ws", install.node, [GRAPHQL]),
+    Server("stomp", install.java, [STOMP]),
+    Server("signalr", install.node, [SIGNALR]),
 ]

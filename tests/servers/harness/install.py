@@ -33,3 +33,19 @@ def python(name: str) -> list:
     install = [interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     run([*install, "-r", HERE / name / "requirements.txt"])
     return [interpreter, HERE / name / "server.py"]
+
+
+def java(name: str) -> list:
+    """The one class in the folder `name` with the libraries of its pom.xml; it may write to a folder."""
+    folder = WORK / name
+    libraries = folder / "libraries"
+    source = next((HERE / name).glob("*.java"))
+    pom = (HERE / name / "pom.xml").read_bytes()
+    complete = folder / "complete"
+    if not complete.exists() or complete.read_bytes() != pom:
+        shutil.rmtree(libraries, ignore_errors=True)
+        copy = ["mvn", "-q", "-B", "-f", HERE / name / "pom.xml", "dependency:copy-dependencies"]
+        # It prints colours however quiet it is.
+        run([*copy, f"-DoutputDirectory={libraries}"], stdout=subprocess.DEVNULL)
+        complete.write_bytes(pom)
+    return ["java", "-cp", f"{libraries}/*", source, folder / "data"]
