@@ -87,7 +87,6 @@ STOMP = Proof(
         ("open", "101", "true"): 10,
         **ok("connect", "subscribe", "disconnect", times=10),
         **ok("echo", times=30),
-        ("close", "1000", "true"): 10,
     },
 )
 
