@@ -12,7 +12,7 @@ import org.apache.activemq.artemis.core.settings.impl.AddressSettings;
 
 /**
  * ActiveMQ Artemis with STOMP over WebSocket, in memory; prints its port. Topics under `topic/` are made when they are
- * asked for. A client that announces heart-beats and sends nothing for twice their time is dropped.
+ * asked for. A client that announces heart-beats and sends nothing for twice their time, at least a second, is dropped.
  */
 public class Broker {
     public static void main(String[] folder) throws Exception {
@@ -27,6 +27,7 @@ public class Broker {
             .setPersistenceEnabled(false)
             .setSecurityEnabled(false)
             .setJMXManagementEnabled(false)
+            .setConnectionTtlCheckInterval(100)
             .addAcceptorConfiguration(new TransportConfiguration(NettyAcceptorFactory.class.getName(), acceptor, "stomp"))
             .addAddressSetting("topic/#", new AddressSettings().setDefaultAddressRoutingType(RoutingType.MULTICAST));
         configuration.setBrokerInstance(Path.of(folder[0]).toFile());
