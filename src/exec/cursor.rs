@@ -81,6 +81,13 @@ pub(crate) enum Kind<'p> {
         /// Which value comes next, from 0.
         next: usize,
     },
+    /// `for_each` with a range
+    Range {
+        own: &'p ForEach,
+        /// What comes next, up to the last; `None` once the last one has come.
+        next: Option<i64>,
+        last: i64,
+    },
     /// `run_for`
     RunFor {
         end: Instant,
@@ -102,7 +109,7 @@ impl Kind<'_> {
             Self::Transaction => "transaction",
             Self::Loop { .. } => "loop",
             Self::While(_) => "while",
-            Self::ForEach { .. } => "for_each",
+            Self::ForEach { .. } | Self::Range { .. } => "for_each",
             Self::RunFor { .. } => "run_for",
         }
     }

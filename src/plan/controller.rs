@@ -2,10 +2,15 @@
 
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::plan::scoped::scopes;
-use crate::plan::setting::{Entries, Flag, List, Number, Passes, Setting, Text, Time};
+use crate::plan::setting::{
+    Count, Entries, Flag, List, Number, Passes, Setting, Text, Time, given,
+};
 
 scopes! {
     /// `loop`
@@ -28,8 +33,8 @@ scopes! {
 
     /// `for_each`
     ForEach {
-        /// A list of texts; or a name `x` for the variables `x_1`, `x_2` and so on, up to the first
-        /// that has no value.
+        /// A list of texts; or whole numbers, `{ from: 1, to: 100 }`; or a name `x` for the variables
+        /// `x_1`, `x_2` and so on, up to the first that has no value.
         r#in: Values,
         /// The variable that holds the value of the pass.
         r#as: Setting<Text>,
@@ -124,6 +129,20 @@ pub enum Values {
     Named(Setting<Text>),
     /// The values themselves.
     Listed(List<Setting<Text>>),
+    /// Whole numbers.
+    Range(Range),
+}
+
+/// Whole numbers, one after the other.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Range {
+    /// The first of them.
+    #[serde(default, deserialize_with = "given")]
+    pub from: Option<Setting<Count>>,
+    /// The last of them; there is none if it is below `from`.
+    #[serde(default, deserialize_with = "given")]
+    pub to: Option<Setting<Count>>,
 }
 
 impl<'de> Deserialize<'de> for Values {
@@ -138,7 +157,7 @@ impl<'de> Visitor<'de> for ValuesVisitor {
     type Value = Values;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list, or the name of numbered variables")
+        f.write_str("a list, a range, or the name of numbered variables")
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Values, E> {
@@ -155,5 +174,9 @@ impl<'de> Visitor<'de> for ValuesVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Values, A::Error> {
         List::from_elements(list).map(Values::Listed)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Values, A::Error> {
+        Range::deserialize(MapAccessDeserializer::new(map)).map(Values::Range)
     }
 }

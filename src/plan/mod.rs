@@ -34,8 +34,8 @@ mod timer;
 
 pub use assertion::{Check, HeaderCheck, HexCheck, JsonCheck, PingPongFilter, SizeCheck};
 pub use controller::{
-    Block, Chance, ForEach, If, Include, Interleave, Loop, Once, Random, RunFor, Transaction,
-    Values, While,
+    Block, Chance, ForEach, If, Include, Interleave, Loop, Once, Random, Range, RunFor,
+    Transaction, Values, While,
 };
 pub use data_set::DataSet;
 pub use error::At;

@@ -17,6 +17,7 @@ mod hostile;
 mod include;
 mod jmeter;
 mod layers;
+mod many_connections;
 mod matchers;
 mod memory;
 mod new;

@@ -114,6 +114,7 @@ shown! {
     u16: |number| number;
     u32: |number| number;
     u64: |number| number;
+    i64: |number| number;
     f64: |number| number;
     Expect: |expect| match expect {
         Expect::Same => "same",
