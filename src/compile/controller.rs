@@ -121,7 +121,7 @@ impl Compiler<'_> {
             }
         };
         let (from, to) = (end(&range.from, "from"), end(&range.to, "to"));
-        let to = self.checked(to, &path.key("to"), |to: &i64| match &from {
+        let to = self.checked(to, &path.key("to"), |to: &u64| match &from {
             Some(Setting::Fixed(from)) if to < from => {
                 let bad = BadValue::new(format!("`to` is below `from`, {to} < {from}"));
                 Err(bad.with_help("ranges go up; write a list for other orders"))

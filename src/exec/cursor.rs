@@ -85,8 +85,8 @@ pub(crate) enum Kind<'p> {
     Range {
         own: &'p ForEach,
         /// What comes next, up to the last; `None` once the last one has come.
-        next: Option<i64>,
-        last: i64,
+        next: Option<u64>,
+        last: u64,
     },
     /// `run_for`
     RunFor {
@@ -100,6 +100,12 @@ impl Kind<'_> {
     /// Whether it has passes, of which one may follow another.
     pub(crate) fn is_loop(&self) -> bool {
         !matches!(self, Self::Once | Self::Transaction)
+    }
+
+    /// Whether each of its passes is for something else, so that samplers of the next one may run where
+    /// those of this one were skipped, for a lost connection of many.
+    pub(crate) fn ends_by_itself(&self) -> bool {
+        matches!(self, Self::ForEach { .. } | Self::Range { .. })
     }
 
     /// What the plan calls it.

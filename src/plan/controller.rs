@@ -4,12 +4,11 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 
 use crate::plan::scoped::scopes;
 use crate::plan::setting::{
-    Count, Entries, Flag, List, Number, Passes, Setting, Text, Time, given,
+    Count, Entries, Flag, List, Number, Passes, SETTINGS_OR, Setting, Text, Time, given,
 };
 
 scopes! {
@@ -147,7 +146,25 @@ pub struct Range {
 
 impl<'de> Deserialize<'de> for Values {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ValuesVisitor)
+        deserializer.deserialize_newtype_struct(SETTINGS_OR, RangeOrVisitor)
+    }
+}
+
+struct RangeOrVisitor;
+
+impl<'de> Visitor<'de> for RangeOrVisitor {
+    type Value = Values;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        ValuesVisitor.expecting(f)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, range: D) -> Result<Values, D::Error> {
+        Range::deserialize(range).map(Values::Range)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, values: D) -> Result<Values, D::Error> {
+        values.deserialize_any(ValuesVisitor)
     }
 }
 
@@ -174,9 +191,5 @@ impl<'de> Visitor<'de> for ValuesVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Values, A::Error> {
         List::from_elements(list).map(Values::Listed)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Values, A::Error> {
-        Range::deserialize(MapAccessDeserializer::new(map)).map(Values::Range)
     }
 }

@@ -88,9 +88,9 @@ pub enum Values {
     /// Whole numbers, evaluated when the loop is entered. When both are fixed, `to` is not below `from`.
     Range {
         /// The first.
-        from: Setting<i64>,
+        from: Setting<u64>,
         /// The last; below `from` there is none.
-        to: Setting<i64>,
+        to: Setting<u64>,
     },
 }
 

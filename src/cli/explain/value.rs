@@ -114,7 +114,6 @@ shown! {
     u16: |number| number;
     u32: |number| number;
     u64: |number| number;
-    i64: |number| number;
     f64: |number| number;
     Expect: |expect| match expect {
         Expect::Same => "same",
