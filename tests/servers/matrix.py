@@ -103,6 +103,36 @@ SIGNALR = Proof(
     },
 )
 
+NGINX = Proof(
+    feature="wss through a proxy: private authority, resumption, bad server certificates, client certificates",
+    plan="nginx/plan.yaml",
+    url="wss://127.0.0.1:{port}/",
+    properties={
+        "certificates": "{work}/certificates",
+        **{name: f"wss://127.0.0.1:{{{name}}}/" for name in ("expired", "other_name", "foreign", "client", "old")},
+    },
+    rows={
+        ("open", "101", "true"): 20,
+        **ok("text", "large", "ping_pong", times=20),
+        ("close", "1000", "true"): 20,
+        **{(label, "TLS", "false"): 1 for label in ("expired", "other name", "foreign", "untrusted", "too old")},
+        **{(label, "101", "true"): 1 for label in ("other name accepted", "insecure", "old", "client certificate")},
+        **ok("over it", times=1),
+        # nginx takes such clients in, and refuses their requests.
+        ("no certificate", "400", "false"): 1,
+        ("foreign certificate", "400", "false"): 1,
+    },
+    failures={
+        "expired": "expired",
+        "other name": "other.test",
+        "foreign": "unknown issuer",
+        "untrusted": "unknown issuer",
+        "too old": "version",
+    },
+    # Each thread pays for one handshake, and resumes its session in the other three iterations.
+    handshake={"tls_resumed": 15},
+)
+
 MATRIX = [
     Server("ws", install.node, [ECHO]),
     Server("websockets", install.python, [ECHO]),
@@ -111,4 +141,5 @@ MATRIX = [
     Server("graphql-ws", install.node, [GRAPHQL]),
     Server("stomp", install.java, [STOMP]),
     Server("signalr", install.node, [SIGNALR]),
+    Server("nginx", install.nginx, [NGINX]),
 ]

@@ -1,9 +1,12 @@
-"""Installs servers by name under target/servers; each function gives the command that starts one."""
+"""Installs servers by name under target/servers; most function gives the command that starts one."""
 
 import shutil
 import subprocess
+import sys
 import venv
 from pathlib import Path
+
+from harness import certificates
 
 HERE = Path(__file__).resolve().parents[1]
 WORK = HERE.parents[1] / "target/servers"
@@ -49,3 +52,27 @@ def java(name: str) -> list:
         run([*copy, f"-DoutputDirectory={libraries}"], stdout=subprocess.DEVNULL)
         complete.write_bytes(pom)
     return ["java", "-cp", f"{libraries}/*", source, folder / "data"]
+
+
+def nginx(name: str) -> list:
+    """nginx before the echo server on Node's `ws`, with the machine's own binary or Debian's package."""
+    binary = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin") or unpacked("nginx")
+    command = [sys.executable, HERE / name / "server.py", binary, certificates.made(), WORK / name / "run"]
+    return [*command, *node("ws")]
+
+
+def unpacked(package: str) -> Path:
+    """The program of a Debian package, unpacked where it needs no rights and starts no service."""
+    folder = WORK / package
+    program = folder / "root/usr/sbin" / package
+    if program.exists():
+        return program
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        run(["apt-get", "download", package], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    except subprocess.CalledProcessError:
+        # A new machine knows of no packages yet.
+        run(["apt-get", "update", "-qq"], stdout=subprocess.DEVNULL)
+        run(["apt-get", "download", package], cwd=folder, stdout=subprocess.DEVNULL)
+    run(["dpkg", "-x", next(folder.glob(f"{package}_*.deb")), folder / "root"])
+    return program

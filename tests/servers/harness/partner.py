@@ -1,6 +1,7 @@
 """A server as a process of its own, which ends with the script whatever happens."""
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -32,8 +33,8 @@ def kill(process: subprocess.Popen) -> None:
 
 
 @contextlib.contextmanager
-def started(name: str, command: list, log: Path) -> Iterator[int]:
-    """Starts a server that prints its port when it is ready; gives the port."""
+def started(name: str, command: list, log: Path) -> Iterator[dict]:
+    """Starts a server that prints its port when it is ready, or several by name; gives them by name."""
     with open(log, "wb") as errors:
         server = subprocess.Popen(
             tied(command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True,
@@ -46,9 +47,10 @@ def started(name: str, command: list, log: Path) -> Iterator[int]:
     try:
         line = server.stdout.readline().strip()
         unready.cancel()
-        if not line.isdigit():
+        if not line.startswith("{") and not line.isdigit():
             raise Failed(f"{name} did not start: {log.read_text(errors='replace').strip()}")
-        yield int(line)
+        ports = json.loads(line)
+        yield ports if isinstance(ports, dict) else {"port": ports}
         if server.poll() is not None:
             told = log.read_text(errors="replace").strip()
             raise Failed(f"{name} ended on its own, with {server.returncode}: {told}")

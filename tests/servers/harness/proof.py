@@ -28,20 +28,22 @@ class Proof:
     exit_code: int = 0
     # The URL of the server: `{port}` stands for its port.
     url: str = "ws://127.0.0.1:{port}/"
-    # Further properties; `{work}` stands for target/servers.
+    # Further properties; `{work}` stands for target/servers, `{name}` for a port that the server prints by name.
     properties: dict = field(default_factory=dict)
     # Label: what must be in the failureMessage of each of its rows that failed.
     failures: dict = field(default_factory=dict)
     # Label: figures of summary.json by name.
     summary: dict = field(default_factory=dict)
+    # Figures of all handshakes in summary.json by name.
+    handshake: dict = field(default_factory=dict)
 
 
-def prove(proof: Proof, server: str, port: int, wsmeter: Path) -> str:
+def prove(proof: Proof, server: str, ports: dict, wsmeter: Path) -> str:
     """Runs the plan. Gives what to say of it, or fails with what is wrong."""
     output = WORK / f"{results_of(server, proof)}-results"
     shutil.rmtree(output, ignore_errors=True)
-    properties = {"target": proof.url.format(port=port), **proof.properties}
-    given = [f"{name}={str(value).format(port=port, work=WORK)}" for name, value in properties.items()]
+    properties = {"target": proof.url, **proof.properties}
+    given = [f"{name}={value.format(work=WORK, **ports)}" for name, value in properties.items()]
     command = [wsmeter, "run", HERE / proof.plan, "-o", output, "--no-progress"]
     command += [part for pair in given for part in ("-J", pair)]
     done = subprocess.run(
@@ -54,12 +56,18 @@ def prove(proof: Proof, server: str, port: int, wsmeter: Path) -> str:
     with open(output / "samples.jtl", newline="", encoding="utf-8") as jtl:
         rows = list(csv.DictReader(jtl))
     compare(proof, rows)
-    labels = json.loads((output / "summary.json").read_text(encoding="utf-8"))["labels"]
+    summary = json.loads((output / "summary.json").read_text(encoding="utf-8"))
     for label, figures in proof.summary.items():
-        seen = {name: labels[label].get(name) for name in figures}
-        if seen != figures:
-            raise Failed(f"the summary says {seen} of `{label}`, not {figures}")
+        agree(label, summary["labels"].get(label, {}), figures)
+    agree("handshake", summary["connections"]["handshake"], proof.handshake)
     return f"all {len(rows)} rows as expected"
+
+
+def agree(what: str, told: dict, figures: dict) -> None:
+    """Compares figures of the summary."""
+    seen = {name: told.get(name) for name in figures}
+    if seen != figures:
+        raise Failed(f"the summary says {seen} of `{what}`, not {figures}")
 
 
 def results_of(server: str, proof: Proof) -> str:
