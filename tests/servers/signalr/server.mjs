@@ -1,5 +1,5 @@
-// A SignalR hub in the terms of Microsoft's own package: its codec reads and writes every message, and before
-// the port is printed its client has called the hub. ASP.NET itself would need a .NET runtime.
+// A SignalR hub in the terms of Microsoft's own package: its codec writes every message, and before the
+// port is printed its client has called the hub. ASP.NET itself would need a .NET runtime.
 //
 // Methods: Echo(text), Countdown(from), a stream, and Fail(). It pings every 200 ms and closes connections that
 // sent nothing for 600 ms.
@@ -11,7 +11,7 @@ const { HandshakeProtocol } = createRequire(import.meta.url)("@microsoft/signalr
 const { HubConnectionBuilder, HttpTransportType, JsonHubProtocol, LogLevel, MessageType, NullLogger } = signalR;
 const SEPARATOR = "\x1e";
 const protocol = new JsonHubProtocol();
-// The codec reads what servers send only, so a call's completion is all that it would refuse to read here.
+// The codec reads what servers send, which stream invocations are not among.
 const records = (text) => text.split(SEPARATOR).slice(0, -1).map((record) => JSON.parse(record));
 
 const methods = {

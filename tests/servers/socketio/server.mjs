@@ -1,7 +1,6 @@
 // A chat on socket.io 4; prints its port. Namespace /chat asks for the token "letmein".
 //
-// It pings every 300 ms and drops clients that do not answer within another 300 ms. Before it ends it
-// says on standard error how many clients it dropped for that.
+// It pings every 300 ms and drops clients that do not answer within another 300 ms.
 import { createServer } from "node:http";
 import { Server } from "socket.io";
 
