@@ -1,6 +1,7 @@
 //! What a run leaves behind: the JTL while it goes on, the summary at its end, progress meanwhile.
 //! One file for each format.
 
+mod held;
 pub mod json;
 mod jtl;
 mod live;

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::clock::Clock;
+use crate::report::held::Held;
 use crate::report::jtl::{Rows, header};
 use crate::report::writer::{Batch, RowWriter};
 use crate::report::{Interval, Live, WriteError};
@@ -67,18 +68,27 @@ impl Recorder {
 impl Sink for Recorder {
     fn worker(&self) -> Box<dyn WorkerSink> {
         Box::new(WorkerRecorder {
-            rows: Rows::new(self.writer.batch(), self.clock),
-            unflushed: 0,
-            stats: Stats::sharing(Arc::clone(&self.labels)),
-            recent: Interval::default(),
-            live: Arc::clone(&self.live),
-            done: Arc::clone(&self.done),
+            held: Held::default(),
+            books: Books {
+                rows: Rows::new(self.writer.batch(), self.clock),
+                unflushed: 0,
+                stats: Stats::sharing(Arc::clone(&self.labels)),
+                recent: Interval::default(),
+                live: Arc::clone(&self.live),
+                done: Arc::clone(&self.done),
+            },
         })
     }
 }
 
 /// One worker's sink. Whatever ends it, what it has recorded is kept.
 struct WorkerRecorder {
+    held: Held,
+    books: Books,
+}
+
+/// Where a worker's samples and notes are entered.
+struct Books {
     rows: Rows<Batch>,
     unflushed: usize,
     stats: Stats,
@@ -88,6 +98,44 @@ struct WorkerRecorder {
 }
 
 impl WorkerSink for WorkerRecorder {
+    fn sample(&mut self, sample: &Sample<'_>) {
+        if self.held.keep(sample) {
+            if self.held.is_full() {
+                self.work_off();
+            }
+        } else {
+            self.work_off();
+            self.books.sample(sample);
+        }
+    }
+
+    fn note(&mut self, note: &Note<'_>) {
+        // Labels stand in the order in which they were first heard of.
+        self.work_off();
+        self.books.note(note);
+    }
+
+    fn flush(&mut self) {
+        self.work_off();
+        self.books.flush();
+    }
+}
+
+impl WorkerRecorder {
+    fn work_off(&mut self) {
+        self.held.work_off(|sample| self.books.sample(sample));
+    }
+}
+
+impl Drop for WorkerRecorder {
+    fn drop(&mut self) {
+        self.flush();
+        let stats = std::mem::take(&mut self.books.stats);
+        self.books.done.lock().unwrap_or_else(PoisonError::into_inner).merge(stats);
+    }
+}
+
+impl Books {
     fn sample(&mut self, sample: &Sample<'_>) {
         self.stats.sample(sample);
         if !sample.transaction {
@@ -122,21 +170,11 @@ impl WorkerSink for WorkerRecorder {
             self.live.add(&std::mem::take(&mut self.recent));
         }
     }
-}
 
-impl WorkerRecorder {
     fn hand_over(&mut self) {
         self.unflushed = 0;
         // It fails only if the writer is gone, which then tells why itself.
         self.rows.flush().ok();
-    }
-}
-
-impl Drop for WorkerRecorder {
-    fn drop(&mut self) {
-        self.flush();
-        let stats = std::mem::take(&mut self.stats);
-        self.done.lock().unwrap_or_else(PoisonError::into_inner).merge(stats);
     }
 }
 

@@ -14,6 +14,7 @@ from workloads import Workload
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "jmeter"))
+from jmx import crowd, element, plan
 
 
 class DoesNot(Exception):
@@ -22,15 +23,18 @@ class DoesNot(Exception):
 
 @dataclass
 class Result:
-    rate: float
-    cpu_us: float
+    rate: float | None
+    # Of each message; none where they were not counted.
+    cpu_us: float | None
     cores: float
     memory_mb: float
     p50_us: float | None = None
     p99_us: float | None = None
 
 
-def result(watched: Watched, count: float, seconds: float, window: float, **times) -> Result:
+def result(watched: Watched, count: float | None, seconds: float, window: float, **times) -> Result:
+    if count is None:
+        return Result(None, None, watched.cores(window), watched.memory_mb)
     cpu_us = watched.cpu_seconds / max(count, 1) * 1e6
     return Result(count / seconds, cpu_us, watched.cores(window), watched.memory_mb, **times)
 
@@ -73,8 +77,8 @@ class Wsmeter(Peer):
                 "connections": work.connections,
                 "text": "x" * work.bytes,
                 "rounds": work.rounds,
-                # The threads of `pushed` begin within the first 4 seconds.
-                "duration": f"{work.seconds + 4 if work.kind == 'pushed' else work.seconds}s",
+                "ramp_up": f"{work.ramp_up}s",
+                "duration": f"{work.seconds + work.ramp_up if work.kind == 'pushed' else work.seconds}s",
             }
             words = [word for key, value in properties.items() for word in ("-J", f"{key}={value}")]
             plan = HERE / f"plans/{work.kind}.yaml"
@@ -93,8 +97,6 @@ class K6(Peer):
     REPEAT = 2
 
     def run(self, work: Workload, port: int) -> Result:
-        if work.kind == "opens":
-            raise DoesNot("opens in iterations of its own kind: not compared")
         if work.connections > 2_000:
             raise DoesNot("not measured beyond 2,000 connections: it takes about 0.2 MB each")
         names = {"CONNECTIONS": work.connections, "BYTES": work.bytes, "SECONDS": work.seconds, "ROUNDS": work.rounds, "PORT": port}
@@ -114,18 +116,25 @@ class Artillery(Peer):
     EACH = 200
 
     def run(self, work: Workload, port: int) -> Result:
-        if work.kind != "closed" or work.bytes != 32:
-            raise DoesNot("does the closed loop of 32 bytes only")
-        send = {"send": {"payload": '{"id":"abcdefghijklmnopqrstuvw"}', "capture": {"json": "$.id", "as": "id"}}}
+        if work.kind not in ("closed", "pushed") or work.connections > 2_000:
+            raise DoesNot("opens as its arrivals come, and was not measured beyond 2,000 connections")
+        path, flow, window = "/push?hz=1", {"think": work.seconds}, work.seconds
+        if work.kind == "closed":
+            # It waits for an answer only where it captures something of it.
+            text = f'{{"id":"{"a" * max(work.bytes - 9, 1)}"}}'
+            send = {"send": {"payload": text, "capture": {"json": "$.id", "as": "id"}}}
+            path, flow, window = "/echo", {"loop": [send], "count": self.EACH}, 0
         script = {
-            "config": {"target": f"ws://127.0.0.1:{port}/echo", "phases": [{"duration": 1, "arrivalCount": work.connections}]},
-            "scenarios": [{"engine": "ws", "flow": [{"loop": [send], "count": self.EACH}]}],
+            "config": {"target": f"ws://127.0.0.1:{port}{path}", "phases": [{"duration": 1, "arrivalCount": work.connections}]},
+            "scenarios": [{"engine": "ws", "flow": [flow]}],
         }
         with tempfile.TemporaryDirectory() as folder:
             Path(f"{folder}/plan.json").write_text(json.dumps(script))
             environment = {**os.environ, "ARTILLERY_DISABLE_TELEMETRY": "true", "HOME": folder}
             command = [self.path, "run", "--quiet", "--output", f"{folder}/report.json", f"{folder}/plan.json"]
             watched = Watched(command, 60, env=environment)
+            if work.kind == "pushed":
+                return result(watched, None, 0, window)
             report = json.loads(Path(f"{folder}/report.json").read_text())["aggregate"]
         seconds = (report["lastCounterAt"] - report["firstCounterAt"]) / 1000
         return result(watched, report["counters"]["websocket.messages_sent"], seconds, seconds)
@@ -135,9 +144,9 @@ class Tsung(Peer):
     REPEAT = 1
 
     def run(self, work: Workload, port: int) -> Result:
-        if work.kind != "closed" or work.bytes != 32:
-            raise DoesNot("does the closed loop of 32 bytes only")
-        text = (HERE / "peers/tsung.xml").read_text()
+        if work.kind not in ("closed", "pushed") or work.connections > 2_000:
+            raise DoesNot("opens as its arrivals come, and was not measured beyond 2,000 connections")
+        text = (HERE / f"peers/tsung-{work.kind}.xml").read_text()
         # Its statistics come every 10 seconds, so it runs for two and a half of them.
         names = {"PORT": port, "CONNECTIONS": work.connections, "TEXT": "x" * work.bytes, "SECONDS": 25}
         for key, value in names.items():
@@ -148,6 +157,8 @@ class Tsung(Peer):
             command = [self.path, "-f", f"{folder}/plan.xml", "-l", folder, "-n", "start"]
             watched = Watched(command, 25, env=environment, cwd=folder)
             log = next(Path(folder).glob("*/tsung.log")).read_text()
+        if work.kind == "pushed":
+            return result(watched, None, 0, 20)
         # `stats: request COUNT …` of each 10 seconds; the one in the middle is whole.
         counts = [int(count) for count in re.findall(r"stats: request (\d+) ", log)]
         if len(counts) < 2:
@@ -159,16 +170,9 @@ class JMeter(Peer):
     REPEAT = 1
 
     def run(self, work: Workload, port: int) -> Result:
-        if work.kind != "closed" or work.bytes != 32:
-            raise DoesNot("does the closed loop of 32 bytes only")
-        from jmx import crowd, element, plan
-
-        server = {"server": "127.0.0.1", "port": str(port), "path": "/echo", "TLS": False}
-        waits = {"connectTimeout": "20000", "readTimeout": "6000"}
-        opened = element("eu.luminis.jmeter.wssampler.OpenWebSocketSampler", "open", server | waits)
-        own = {"createNewConnection": False, "payloadType": "Text", "requestData": "x" * work.bytes, "loadDataFromFile": False, "dataFile": ""}
-        say = element("eu.luminis.jmeter.wssampler.RequestResponseWebSocketSampler", "say", server | waits | own)
-        steps = element("OnceOnlyController", "once", {}, opened) + say
+        if work.kind == "single" or work.connections > 2_000:
+            raise DoesNot("has a clock of milliseconds, and was not measured beyond 2,000 connections")
+        steps = self.steps(work.kind, {"server": "127.0.0.1", "port": str(port), "TLS": False}, work.bytes)
         seconds = work.seconds + 5
         with tempfile.TemporaryDirectory() as folder:
             Path(f"{folder}/plan.jmx").write_text(plan(crowd("all", work.connections, seconds, steps)))
@@ -181,6 +185,22 @@ class JMeter(Peer):
         inside = sum(begin <= start < end for start in starts)
         cpu_of_all = watched.cpu_seconds / max(len(starts), 1) * 1e6
         return Result(inside / (end - begin) * 1000, cpu_of_all, watched.cores(work.seconds), watched.memory_mb)
+
+
+    @staticmethod
+    def steps(kind: str, server: dict, count: int) -> str:
+        def sampler(name: str, label: str, **more) -> str:
+            waits = {"connectTimeout": "20000", "readTimeout": "6000"}
+            return element(f"eu.luminis.jmeter.wssampler.{name}", label, server | waits | more)
+
+        if kind == "opens":
+            return sampler("OpenWebSocketSampler", "say", path="/echo") + sampler("CloseWebSocketSampler", "close", statusCode="1000")
+        path = "/push?hz=1" if kind == "pushed" else "/echo"
+        opened = element("OnceOnlyController", "once", {}, sampler("OpenWebSocketSampler", "open", path=path))
+        if kind == "pushed":
+            return opened + sampler("SingleReadWebSocketSampler", "say", createNewConnection=False, dataType="Any", optional=False)
+        own = {"createNewConnection": False, "payloadType": "Text", "requestData": "x" * count, "loadDataFromFile": False, "dataFile": ""}
+        return opened + sampler("RequestResponseWebSocketSampler", "say", path=path, **own)
 
 
 ALL = {"bare": Bare, "framed": Framed, "wsmeter": Wsmeter, "node": Node, "k6": K6, "tsung": Tsung, "artillery": Artillery, "jmeter": JMeter}

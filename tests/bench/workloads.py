@@ -19,6 +19,11 @@ class Workload:
     rounds: int = 0
     goals: Callable = field(default=lambda results: [])
 
+    @property
+    def ramp_up(self) -> int:
+        """In which so many connections are opened, in seconds, where it is not all at once."""
+        return max(4, self.connections // 2_000)
+
 
 def closed_loop(seconds: int) -> list[Workload]:
     title = "closed loop: 200 connections, 32 bytes"
@@ -30,6 +35,11 @@ def pushes(seconds: int) -> list[Workload]:
         Workload("b", f"{count:,} connections, a message a second each", "pushed", seconds + 5, count, goals=memory_goal(count))
         for count in MB_AT
     ]
+
+
+def growth(seconds: int) -> list[Workload]:
+    counts = (1_000, 3_000, 10_000, 19_000, 30_000)
+    return [Workload("g", f"growth: {count:,} connections, a message a second each", "pushed", seconds + 5, count) for count in counts]
 
 
 def single(seconds: int) -> list[Workload]:
@@ -48,7 +58,7 @@ def sizes(seconds: int) -> list[Workload]:
     ]
 
 
-ALL = {"a": closed_loop, "b": pushes, "c": single, "d": opens, "e": sizes}
+ALL = {"a": closed_loop, "b": pushes, "c": single, "d": opens, "e": sizes, "g": growth}
 
 
 def pairs(results: dict, name: str, other: str, what: str) -> list[tuple[float, float]]:

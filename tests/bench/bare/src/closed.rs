@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use mio::net::TcpStream;
-use mio::{Events, Interest, Poll, Token};
+use mio::{Events, Interest, Poll};
 
 use crate::frame;
 
@@ -27,15 +27,10 @@ pub(crate) fn run(
     // The echo has no mask.
     let echo = message.len() - 4;
     let mut poll = Poll::new()?;
-    let mut clients = Vec::with_capacity(connections);
-    for at in 0..connections {
-        let stream = frame::open(address, "/echo")?;
-        stream.set_nonblocking(true)?;
-        let mut stream = TcpStream::from_std(stream);
-        let both = Interest::READABLE | Interest::WRITABLE;
-        poll.registry().register(&mut stream, Token(at), both)?;
-        clients.push(Client { stream, unsent: 0, awaited: 0 });
-    }
+    let both = Interest::READABLE | Interest::WRITABLE;
+    let streams = frame::open_all(address, "/echo", connections, &poll, both)?;
+    let mut clients: Vec<Client> =
+        streams.into_iter().map(|stream| Client { stream, unsent: 0, awaited: 0 }).collect();
     let (mut events, mut buffer) = (Events::with_capacity(1024), vec![0; 1 << 18]);
     let (start, mut round_trips) = (Instant::now(), 0_u64);
     for client in &mut clients {

@@ -1,13 +1,16 @@
 //! Upgrades and frames, as little of RFC 6455 as an echo needs.
 
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+
+use mio::{Interest, Poll, Token};
 
 const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
 const MASK: [u8; 4] = [0x37, 0xfa, 0x21, 0x3d];
 
 /// A frame that the bytes begin with: where its payload is, and where the next frame begins.
 pub(crate) struct Frame {
+    pub(crate) is_final: bool,
     pub(crate) opcode: u8,
     pub(crate) mask: Option<[u8; 4]>,
     pub(crate) payload: usize,
@@ -31,22 +34,41 @@ pub(crate) fn answer(key: &[u8]) -> String {
     )
 }
 
-/// Connects and upgrades, and waits for both.
+/// Connects and upgrades, and waits for both. What comes with the answer is not looked at.
 pub(crate) fn open(address: SocketAddr, path: &str) -> io::Result<TcpStream> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
     stream.write_all(request(path).as_bytes())?;
-    let (mut head, mut byte) = (Vec::new(), [0]);
-    // Byte by byte, so that nothing of the first frame is read.
-    while !head.ends_with(b"\r\n\r\n") {
-        stream.read_exact(&mut byte)?;
-        head.push(byte[0]);
+    let (mut head, mut length) = ([0; 1024], 0);
+    while !head[..length].windows(4).any(|end| end == b"\r\n\r\n") {
+        match stream.read(&mut head[length..])? {
+            0 => return Err(ErrorKind::UnexpectedEof.into()),
+            read => length += read,
+        }
     }
     if head.starts_with(b"HTTP/1.1 101 ") {
         Ok(stream)
     } else {
-        Err(io::Error::other(String::from_utf8_lossy(&head)))
+        Err(io::Error::other(String::from_utf8_lossy(&head[..length])))
     }
+}
+
+/// So many of them, which `poll` watches: the token of each is its place.
+pub(crate) fn open_all(
+    address: SocketAddr,
+    path: &str,
+    connections: usize,
+    poll: &Poll,
+    interest: Interest,
+) -> io::Result<Vec<mio::net::TcpStream>> {
+    let open = |at| {
+        let stream = open(address, path)?;
+        stream.set_nonblocking(true)?;
+        let mut stream = mio::net::TcpStream::from_std(stream);
+        poll.registry().register(&mut stream, Token(at), interest)?;
+        Ok(stream)
+    };
+    (0..connections).map(open).collect()
 }
 
 /// A client's frame with a text of so many bytes, masked once for all.
@@ -96,6 +118,7 @@ pub(crate) fn first(bytes: &[u8]) -> Option<Frame> {
         at += 4;
     }
     (bytes.len() >= at + length).then_some(Frame {
+        is_final: first & 0x80 != 0,
         opcode: first & 0xf,
         mask,
         payload: at,

@@ -5,26 +5,38 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use mio::net::TcpStream;
-use mio::{Events, Interest, Poll, Token};
+use mio::{Events, Interest, Poll};
 
 use crate::frame;
 
-/// What so many connections receive in so long a time, opening them not counted.
+/// In this time all is read that came while connections were opened.
+const SETTLING: Duration = Duration::from_secs(1);
+
+/// What so many connections receive in so long a time, once all are open.
 pub(crate) fn run(address: SocketAddr, connections: usize, time: Duration) -> io::Result<String> {
     let mut poll = Poll::new()?;
-    let mut streams = Vec::with_capacity(connections);
-    for at in 0..connections {
-        let stream = frame::open(address, "/push?hz=1")?;
-        stream.set_nonblocking(true)?;
-        let mut stream = TcpStream::from_std(stream);
-        poll.registry().register(&mut stream, Token(at), Interest::READABLE)?;
-        streams.push(stream);
-    }
-    let (mut events, mut buffer) = (Events::with_capacity(1024), vec![0; 1 << 14]);
-    let (start, mut messages) = (Instant::now(), 0);
+    let mut streams =
+        frame::open_all(address, "/push?hz=1", connections, &poll, Interest::READABLE)?;
+    let mut events = Events::with_capacity(1024);
+    receive(&mut poll, &mut events, &mut streams, SETTLING)?;
+    let start = Instant::now();
+    let messages = receive(&mut poll, &mut events, &mut streams, time)?;
+    let seconds = start.elapsed().as_secs_f64();
+    Ok(format!("{{\"count\":{messages},\"seconds\":{seconds}}}"))
+}
+
+/// How many messages come in so long a time.
+fn receive(
+    poll: &mut Poll,
+    events: &mut Events,
+    streams: &mut [TcpStream],
+    time: Duration,
+) -> io::Result<u64> {
+    let (mut buffer, mut messages) = (vec![0; 1 << 14], 0);
+    let start = Instant::now();
     while start.elapsed() < time {
-        poll.poll(&mut events, Some(Duration::from_millis(100)))?;
-        for event in &events {
+        poll.poll(events, Some(Duration::from_millis(100)))?;
+        for event in &*events {
             match streams[event.token().0].read(&mut buffer) {
                 Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
                 Ok(read) => messages += count(&buffer[..read]),
@@ -33,8 +45,7 @@ pub(crate) fn run(address: SocketAddr, connections: usize, time: Duration) -> io
             }
         }
     }
-    let seconds = start.elapsed().as_secs_f64();
-    Ok(format!("{{\"count\":{messages},\"seconds\":{seconds}}}"))
+    Ok(messages)
 }
 
 /// A push is far below what a socket holds, so it comes as a whole.

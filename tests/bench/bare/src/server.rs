@@ -192,7 +192,9 @@ impl Peer {
                 }
                 other => other,
             };
-            reply.extend(frame::header(0x80 | opcode, payload.len(), 0));
+            // A fragment is echoed as one.
+            let fin = if frame.is_final { 0x80 } else { 0 };
+            reply.extend(frame::header(fin | opcode, payload.len(), 0));
             let start = reply.len();
             reply.extend(payload);
             if let Some(mask) = frame.mask {

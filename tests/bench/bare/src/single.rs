@@ -4,19 +4,16 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use mio::net::TcpStream;
-use mio::{Events, Interest, Poll, Token};
+use mio::{Events, Interest, Poll};
 
 use crate::frame;
 
 /// So many round trips of so many bytes.
 pub(crate) fn run(address: SocketAddr, bytes: usize, rounds: usize) -> io::Result<String> {
     let message = frame::text(bytes);
-    let stream = frame::open(address, "/echo")?;
-    stream.set_nonblocking(true)?;
-    let mut stream = TcpStream::from_std(stream);
     let (mut poll, mut events) = (Poll::new()?, Events::with_capacity(1));
-    poll.registry().register(&mut stream, Token(0), Interest::READABLE)?;
+    let mut streams = frame::open_all(address, "/echo", 1, &poll, Interest::READABLE)?;
+    let stream = &mut streams[0];
     let (mut times, mut buffer) = (Vec::with_capacity(rounds), vec![0; 1 << 18]);
     let start = Instant::now();
     for _ in 0..rounds {
