@@ -13,6 +13,11 @@ import sys
 import time
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from harness.partner import tied  # noqa: E402
+
 # Seconds for nginx to listen.
 READY = 20
 
@@ -64,7 +69,7 @@ def free_ports(count: int) -> list:
 
 def main() -> None:
     nginx, certificates, folder, *command = sys.argv[1:]
-    echo = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    echo = subprocess.Popen(tied(command), stdout=subprocess.PIPE, text=True)
     backend = int(echo.stdout.readline())
     asks = f"ssl_client_certificate {certificates}/ca.pem; ssl_verify_client on;"
     old = "ssl_protocols TLSv1.2;"
@@ -80,7 +85,7 @@ def main() -> None:
     Path(folder).mkdir(parents=True, exist_ok=True)
     configuration = Path(folder, "nginx.conf")
     configuration.write_text(CONFIGURATION.format(folder=folder, servers="".join(servers)))
-    proxy = subprocess.Popen([nginx, "-p", folder, "-e", f"{folder}/error.log", "-c", str(configuration)])
+    proxy = subprocess.Popen(tied([nginx, "-p", folder, "-e", f"{folder}/error.log", "-c", configuration]))
     deadline = time.monotonic() + READY
     for port in ports.values():
         while True:
