@@ -112,13 +112,13 @@ impl Compiler<'_> {
     }
 
     fn range(&mut self, range: &plan::Range, path: &Path) -> Option<Values> {
-        let mut end = |own: &Option<plan::Setting<plan::Count>>, key: &'static str| match own {
-            Some(number) => self.setting(number, &path.key(key)),
-            None => {
-                let problem = Problem::error(path, format!("the range has no `{key}`")).at(At::Key);
-                self.note(problem.help("write `in: { from: 1, to: 100 }`"));
-                None
+        let mut end = |own: &Option<plan::Setting<plan::Count>>, key: &'static str| {
+            if let Some(number) = own {
+                return self.setting(number, &path.key(key));
             }
+            let problem = Problem::error(path, format!("the range has no `{key}`")).at(At::Key);
+            self.note(problem.help("write `in: { from: 1, to: 100 }`"));
+            None
         };
         let (from, to) = (end(&range.from, "from"), end(&range.to, "to"));
         let to = self.checked(to, &path.key("to"), |to: &u64| match &from {

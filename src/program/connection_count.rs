@@ -40,7 +40,7 @@ impl<'p> Counter<'p> {
         for step in steps {
             match step {
                 Step::Sampler(sampler) if opens(sampler) => {
-                    self.opened(&sampler.connection, around)
+                    self.opened(&sampler.connection, around);
                 }
                 Step::Controller(controller) => {
                     let own = match controller.as_ref() {
