@@ -74,11 +74,20 @@ pub struct Sample<'a> {
     pub variables: &'a [Option<Cow<'a, str>>],
     /// Whether this was the first exchange on its connection.
     pub first_exchange: bool,
-    /// How much later than a schedule intended it began: zero where nothing delayed it, `None` where
-    /// it was to begin just when the one before was done.
-    pub delayed: Option<Duration>,
+    /// How it kept to its schedule; `None` where it was to begin just when the one before was done.
+    pub delay: Option<Delay>,
     /// Whether this sums up the samples of a `transaction`: a row, and no sampler execution.
     pub transaction: bool,
+}
+
+/// How much later than its schedule intended a sample began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Delay {
+    /// Zero where nothing delayed it.
+    pub by: Duration,
+    /// From one to the next, where those that the delay left out are never made up for; `None` where
+    /// none is left out.
+    pub interval: Option<Duration>,
 }
 
 /// Where a run's samples go: hands out one [`WorkerSink`] for each worker.
@@ -128,7 +137,7 @@ impl Sample<'static> {
             url: "ws://127.0.0.1:9000/echo",
             variables: &[],
             first_exchange: false,
-            delayed: None,
+            delay: None,
             transaction: false,
         }
     }

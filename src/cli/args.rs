@@ -38,7 +38,7 @@ pub(crate) enum Command {
     Schema(SchemaArguments),
     /// Run the embedded target: a WebSocket server for trying things out.
     ///
-    /// Its paths: /echo, /push?hz=2, /slow?ms=1500, /drop?after=5&code=1011, /cap?max=100, /binary,
+    /// Its paths: /echo, /push?hz=2, /slow?ms=1500, /stall?every=10000&ms=1000, /drop?after=5&code=1011, /cap?max=100, /binary,
     /// /fragment?n=3, /silent, /rooms/NAME, /flood, /reject?status=403, and /count for its counters.
     Serve(ServeArguments),
 }

@@ -254,7 +254,7 @@ impl<'p> Thread<'p> {
             url: "",
             variables: &self.scope.sample_variables(),
             opening: false,
-            delayed: None,
+            delay: None,
         };
         row::emit_transaction(&self.worker, &whose, transaction, how, self.connections.paused);
     }

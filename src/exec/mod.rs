@@ -23,6 +23,7 @@ mod flow;
 mod functions;
 mod health;
 mod heartbeat;
+mod intended;
 mod judge;
 mod matcher;
 mod outcome;

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::clock;
+use crate::exec::intended::Intended;
 use crate::exec::thread::Thread;
 use crate::program::{Pace, PaceShare, Rate};
 use crate::sample::Trace;
@@ -23,8 +24,7 @@ impl Thread<'_> {
                 take(&mut self.scope.counters[pace.next.0 as usize], now, interval)
             }
         };
-        self.is_scheduled = true;
-        self.intended = Some(started + intended);
+        self.intended = Intended::paced(started + intended, interval);
         if due > now {
             self.tally.waited += 1;
             self.trace(|_| Trace::Pause {

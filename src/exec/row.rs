@@ -7,7 +7,7 @@ use crate::clock;
 use crate::exec::outcome::{Outcome, message_of};
 use crate::exec::transaction::{Ended, Transaction};
 use crate::exec::worker::Worker;
-use crate::sample::{Code, DataType, Note, Sample};
+use crate::sample::{Code, DataType, Delay, Note, Sample};
 
 /// Who the row belongs to.
 pub(crate) struct Whose<'a> {
@@ -20,7 +20,7 @@ pub(crate) struct Whose<'a> {
     /// Whether the sampler was opening its connection: its codes are HTTP's.
     pub(crate) opening: bool,
     /// How much later than intended it began, if a schedule says when.
-    pub(crate) delayed: Option<Duration>,
+    pub(crate) delay: Option<Delay>,
 }
 
 /// Hands the row to the worker's sink.
@@ -60,7 +60,7 @@ pub(crate) fn emit(worker: &Worker, whose: &Whose<'_>, outcome: &Outcome) {
         url: whose.url,
         variables: whose.variables,
         first_exchange: outcome.first_exchange,
-        delayed: whose.delayed,
+        delay: whose.delay,
         transaction: false,
     });
 }
@@ -112,7 +112,7 @@ pub(crate) fn emit_transaction(
         url: whose.url,
         variables: whose.variables,
         first_exchange: false,
-        delayed: None,
+        delay: None,
         transaction: true,
     });
 }

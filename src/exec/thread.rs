@@ -12,6 +12,7 @@ use crate::exec::cursor::{Cursor, EmptyPasses, Kind, Next, Pass, Tally};
 use crate::exec::evaluate::Scope;
 use crate::exec::extractor;
 use crate::exec::flow::Flow;
+use crate::exec::intended::Intended;
 use crate::exec::outcome::{Execution, Failure, Outcome, Reason};
 use crate::exec::row::{self, Whose};
 use crate::exec::samplers;
@@ -45,10 +46,8 @@ pub(crate) struct Thread<'p> {
     steps: u32,
     /// When it is asked to leave.
     leave: Option<Instant>,
-    /// Whether its samplers begin by a schedule, and not just when the one before is done.
-    pub(crate) is_scheduled: bool,
-    /// When the next sampler was to begin, if a schedule says so.
-    pub(crate) intended: Option<Instant>,
+    /// When the next sampler was to begin.
+    pub(crate) intended: Intended,
 }
 
 /// When a thread starts and ends.
@@ -90,8 +89,7 @@ pub(crate) async fn run(worker: Rc<Worker>, group: usize, index: u32, entry: Ent
         last_skip: Code::NoConnection,
         steps: 0,
         leave: entry.leave,
-        is_scheduled: arrives,
-        intended: arrives.then_some(entry.due),
+        intended: if arrives { Intended::arrival(entry.due) } else { Intended::default() },
     };
     thread.trace(|thread| Trace::Thread { name: thread.name.to_string() });
     if thread.set_variables() {
@@ -414,10 +412,8 @@ impl<'p> Thread<'p> {
         } else {
             scope.sample_variables()
         };
-        let intended = self.intended.take().unwrap_or(outcome.start);
-        let delayed = outcome.start.saturating_duration_since(intended);
-        let delayed = self.is_scheduled.then_some(delayed);
-        let whose = Whose { label, thread, group, url, variables, opening, delayed };
+        let delay = self.intended.delay_of(outcome.start);
+        let whose = Whose { label, thread, group, url, variables, opening, delay };
         row::emit(&self.worker, &whose, outcome);
     }
 

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::sample::{Code, DataType, Sample};
+use crate::sample::{Code, DataType, Delay, Sample};
 
 /// How many are worked off together: they and their texts fit into the innermost cache.
 const MOST: usize = 64;
@@ -28,7 +28,7 @@ struct Kept {
     idle: Duration,
     bytes: u64,
     sent_bytes: u64,
-    delayed: Option<Duration>,
+    delay: Option<Delay>,
     group_threads: u32,
     all_threads: u32,
     /// Where its label ends in the texts, and so on.
@@ -58,7 +58,7 @@ impl Held {
             idle: sample.idle,
             bytes: sample.bytes,
             sent_bytes: sample.sent_bytes,
-            delayed: sample.delayed,
+            delay: sample.delay,
             group_threads: sample.group_threads,
             all_threads: sample.all_threads,
             label,
@@ -125,7 +125,7 @@ impl Held {
                 all_threads: kept.all_threads,
                 variables: &[],
                 first_exchange: kept.first_exchange,
-                delayed: kept.delayed,
+                delay: kept.delay,
                 transaction: false,
             });
         }
@@ -140,8 +140,9 @@ mod tests {
     #[test]
     fn what_is_kept_comes_out_as_it_was_and_in_order() {
         let mut held = Held::default();
+        let delay = Some(Delay { by: Duration::from_millis(3), interval: None });
         let all = [
-            Sample { delayed: Some(Duration::from_millis(3)), ..Sample::plain() },
+            Sample { delay, ..Sample::plain() },
             Sample { label: "", url: "", first_exchange: true, ..Sample::plain() },
             Sample { label: "grüße", data_type: DataType::None, ..Sample::plain() },
         ];

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use crate::sample::{Code, Sample, one_line};
+use crate::sample::{Code, Delay, Sample, one_line};
 use crate::stats::Times;
 
 /// Different causes of failure that one label keeps apart.
@@ -66,7 +66,9 @@ pub struct LabelStats {
     /// Elapsed times of the first exchange on each connection.
     first: Option<Box<Times>>,
     /// Times from the intended start to the end, of rows that a schedule began: what they would have
-    /// taken for someone who did not wait for the ones before (coordinated omission).
+    /// taken for someone who did not wait for the ones before (coordinated omission). Those that a
+    /// delay left out are among them, each with the time that was still left of it, as with
+    /// HdrHistogram's `recordValueWithExpectedInterval`.
     pub intended: Option<Box<Times>>,
     /// From the first start to the last end.
     span: Option<(Instant, Instant)>,
@@ -90,8 +92,8 @@ impl LabelStats {
             ok.record(sample.elapsed);
         }
         self.all.record(sample.elapsed);
-        if let Some(delayed) = sample.delayed {
-            self.intended.get_or_insert_default().record(delayed.saturating_add(sample.elapsed));
+        if let Some(delay) = sample.delay {
+            record_intended(self.intended.get_or_insert_default(), sample.elapsed, delay);
         }
         if sample.first_exchange {
             self.first.get_or_insert_default().record(sample.elapsed);
@@ -225,5 +227,47 @@ impl LabelStats {
     fn extend_span(&mut self, start: Instant, end: Instant) {
         let (first, last) = self.span.unwrap_or((start, end));
         self.span = Some((first.min(start), last.max(end)));
+    }
+}
+
+/// So many of those that a delay left out are recorded each for itself; of more, one stands for several.
+const MOST_LEFT_OUT: u128 = 10_000;
+
+/// What a sample would have taken from its intended start, and what those would have taken that its delay
+/// left out: each was to begin an interval after the one before, and would have waited as long less.
+fn record_intended(times: &mut Times, elapsed: Duration, delay: Delay) {
+    times.record(delay.by.saturating_add(elapsed));
+    let Some(interval) = delay.interval.filter(|interval| !interval.is_zero()) else { return };
+    let left_out = delay.by.as_nanos().saturating_sub(1) / interval.as_nanos();
+    let each = left_out.div_ceil(MOST_LEFT_OUT).max(1);
+    let mut number = 1;
+    while number <= left_out {
+        let count = each.min(left_out + 1 - number);
+        let [waited, count] = [interval.as_nanos() * number, count]
+            .map(|number| u64::try_from(number).unwrap_or(u64::MAX));
+        let rest = delay.by.saturating_sub(Duration::from_nanos(waited));
+        times.record_many(rest.saturating_add(elapsed), u32::try_from(count).unwrap_or(u32::MAX));
+        number += each;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_delay_left_out_counts_with_the_time_that_was_left_of_it() {
+        let [ms_1, ms_10] = [1, 10].map(Duration::from_millis);
+        let delay = |by_ms| Delay { by: Duration::from_millis(by_ms), interval: Some(ms_10) };
+        let mut times = Times::default();
+        record_intended(&mut times, ms_1, delay(10));
+        assert_eq!(times.count(), 1, "the next begins when it was to");
+        record_intended(&mut times, ms_1, delay(35));
+        // 11; and 36, 26, 16, 6.
+        assert_eq!((times.count(), times.mean()), (5, Some(Duration::from_millis(19))));
+        // Beyond all measure, and done at once.
+        let interval = Some(Duration::from_nanos(1));
+        record_intended(&mut times, ms_1, Delay { by: Duration::from_hours(1_000), interval });
+        assert!(times.count() > 3_000_000_000_000, "{}", times.count());
     }
 }

@@ -38,6 +38,20 @@ impl Quantiles {
         }
     }
 
+    /// Adds as many equal ones.
+    pub(crate) fn record_many(&mut self, us: u64, count: u32) {
+        let us = us.min(LARGEST_US);
+        match self {
+            Self::Few(values) if values.len() + count as usize <= FEW => {
+                values.extend(std::iter::repeat_n(us, count as usize));
+            }
+            _ => {
+                let recorded = self.grown().record_n(us, count);
+                debug_assert!(recorded.is_ok(), "as in `record_in`");
+            }
+        }
+    }
+
     /// The histogram, made now if there was none.
     fn grown(&mut self) -> &mut Histogram<u32> {
         if let Self::Few(values) = self {

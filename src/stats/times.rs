@@ -19,9 +19,18 @@ impl Times {
     /// Adds one time.
     pub fn record(&mut self, time: Duration) {
         self.add_up(time);
-        let part = u64::from(time.subsec_nanos().div_ceil(1_000));
-        let microseconds = time.as_secs().saturating_mul(1_000_000).saturating_add(part);
-        self.quantiles.record(microseconds.max(1));
+        self.quantiles.record(microseconds(time));
+    }
+
+    /// Adds as many equal times.
+    pub fn record_many(&mut self, time: Duration, count: u32) {
+        if count == 0 {
+            return;
+        }
+        self.add_up(time);
+        self.count += u64::from(count - 1);
+        self.sum = self.sum.saturating_add(time.saturating_mul(count - 1));
+        self.quantiles.record_many(microseconds(time), count);
     }
 
     /// Adds one time for all figures but the percentiles.
@@ -71,6 +80,12 @@ impl Times {
     }
 }
 
+/// As histograms have it: rounded up, and at least one.
+fn microseconds(time: Duration) -> u64 {
+    let part = u64::from(time.subsec_nanos().div_ceil(1_000));
+    time.as_secs().saturating_mul(1_000_000).saturating_add(part).max(1)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -98,6 +113,19 @@ mod tests {
         assert_eq!(times.max(), Some(Duration::from_micros(1_234_567)));
         assert_eq!(times.mean(), Some(Duration::from_nanos(411_856_666)));
         assert_eq!(times.percentile(100.0), times.max());
+    }
+
+    #[test]
+    fn many_equal_times_are_as_many_times_one() {
+        for count in [1, 3, 40, 1_000] {
+            let mut many = times(&[5, 70]);
+            many.record_many(Duration::from_micros(20), count);
+            let one_by_one = times(&[&[5, 70][..], &vec![20; count as usize]].concat());
+            assert_eq!((many.count(), many.mean()), (one_by_one.count(), one_by_one.mean()));
+            for percent in [1.0, 50.0, 99.0] {
+                assert_eq!(many.percentile(percent), one_by_one.percentile(percent), "{count}");
+            }
+        }
     }
 
     proptest! {

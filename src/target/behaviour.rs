@@ -43,9 +43,18 @@ pub(super) struct Push {
 /// Messages that wait to be echoed.
 #[derive(Debug)]
 pub(super) struct Slow {
-    delay: Duration,
+    release: Release,
     held: VecDeque<Message>,
     held_bytes: usize,
+}
+
+/// When a message is echoed.
+#[derive(Debug)]
+enum Release {
+    /// So long after it came.
+    After(Duration),
+    /// At once, but for the last part of each period, at whose end all are.
+    Stall { every: Duration, length: Duration, since: Instant },
 }
 
 /// One message again and again.
@@ -57,8 +66,16 @@ pub(super) struct Flood {
 }
 
 impl Behaviour {
-    /// The script of a connection whose upgrade was accepted at `started`.
-    pub(super) fn new(script: Script, started: Instant, rooms: &Arc<Rooms>) -> Self {
+    /// The script of a connection whose upgrade was accepted at `started`, by a server that began
+    /// at `since`.
+    pub(super) fn new(
+        script: Script,
+        started: Instant,
+        since: Instant,
+        rooms: &Arc<Rooms>,
+    ) -> Self {
+        let slow =
+            |release| Self::Slow(Box::new(Slow { release, held: VecDeque::new(), held_bytes: 0 }));
         match script {
             Script::Echo => Self::Echo,
             Script::Binary => Self::Binary,
@@ -67,9 +84,8 @@ impl Behaviour {
             Script::Fragment { count } => Self::Fragment { count },
             Script::Drop { after, ending } => Self::Drop { left: after, ending },
             Script::Push { hz } => Self::Push(Push { hz, started, next: 1 }),
-            Script::Slow { delay } => {
-                Self::Slow(Box::new(Slow { delay, held: VecDeque::new(), held_bytes: 0 }))
-            }
+            Script::Slow { delay } => slow(Release::After(delay)),
+            Script::Stall { every, length } => slow(Release::Stall { every, length, since }),
             Script::Flood { bytes, max } => {
                 let mut frame = Vec::new();
                 encode(&mut frame, Opcode::Text, true, &vec![b'x'; bytes], None);
@@ -180,9 +196,24 @@ impl Push {
     }
 }
 
+impl Release {
+    fn of(&self, arrived: Instant) -> Instant {
+        match *self {
+            Self::After(delay) => arrived + delay,
+            Self::Stall { every, length, since } => {
+                let age = arrived.saturating_duration_since(since).as_nanos();
+                let into = age.checked_rem(every.as_nanos()).unwrap_or_default();
+                let into = Duration::from_nanos(u64::try_from(into).unwrap_or_default());
+                let stalls = into >= every.saturating_sub(length);
+                if stalls { arrived + (every - into) } else { arrived }
+            }
+        }
+    }
+}
+
 impl Slow {
     fn due(&self) -> Option<Instant> {
-        self.held.front().map(|message| message.arrived + self.delay)
+        self.held.front().map(|message| self.release.of(message.arrived))
     }
 
     fn echo_due(&mut self, now: Instant, out: &mut Outbox) {
@@ -202,7 +233,7 @@ mod tests {
     use crate::target::outbox::FULL;
 
     fn new(script: Script, started: Instant) -> Behaviour {
-        Behaviour::new(script, started, &Arc::default())
+        Behaviour::new(script, started, started, &Arc::default())
     }
 
     fn text(payload: &str, arrived: Instant) -> Message {
@@ -248,6 +279,18 @@ mod tests {
         slow.on_time(start + Duration::from_millis(1_010), &clock, &tallies, &mut out);
         assert_eq!(out.bytes(), b"\x81\x01a\x81\x01b");
         assert_eq!(slow.due(&out), None);
+    }
+
+    #[test]
+    fn a_stall_holds_back_what_comes_in_it_until_its_end() {
+        let start = Clock::start().started();
+        let at = |ms| start + Duration::from_millis(ms);
+        let [every, length] = [1_000, 200].map(Duration::from_millis);
+        let release = Release::Stall { every, length, since: start };
+        for (arrived, released) in [(0, 0), (799, 799), (800, 1_000), (999, 1_000), (1_850, 2_000)]
+        {
+            assert_eq!(release.of(at(arrived)), at(released));
+        }
     }
 
     #[test]

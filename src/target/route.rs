@@ -11,9 +11,10 @@ use crate::ws::{NO_STATUS, may_be_sent};
 
 /// The paths and their parameters, each with its default; what `/` answers.
 pub const PATHS: &str = "\
-/echo /push?hz=2 /slow?ms=1500 /drop?after=5&code=1011 /cap?max=100&hz=2 /binary /fragment?n=3 \
-/silent /rooms/NAME /flood?bytes=1024&max=0 /reject?status=403 /count; each also takes \
-delay_upgrade_ms=0 and subprotocol=NAME (default: the first that is offered)";
+/echo /push?hz=2 /slow?ms=1500 /stall?every=10000&ms=1000 /drop?after=5&code=1011 \
+/cap?max=100&hz=2 /binary /fragment?n=3 /silent /rooms/NAME /flood?bytes=1024&max=0 \
+/reject?status=403 /count; each also takes delay_upgrade_ms=0 and subprotocol=NAME (default: the \
+first that is offered)";
 
 /// Stands in `/drop?code=` for a close without a close frame (RFC 6455 7.1.5).
 const ABNORMAL: u16 = 1006;
@@ -54,6 +55,8 @@ pub(super) enum Script {
     Push { hz: f64 },
     /// Echoes each message after a delay.
     Slow { delay: Duration },
+    /// Echoes, but for a time that comes again and again: then it answers nobody until that is over.
+    Stall { every: Duration, length: Duration },
     /// Echoes some messages, then ends.
     Drop { after: u64, ending: Ending },
     /// Echoes as binary.
@@ -110,6 +113,12 @@ fn script(path: &str, query: &mut Query<'_>) -> Result<Script, Refusal> {
             let delay = query.number("ms", 1_500, 0..=600_000)?;
             Script::Slow { delay: Duration::from_millis(delay) }
         }
+        "/stall" => {
+            let every = query.number("every", 10_000, 1..=600_000)?;
+            let length = query.number("ms", 1_000.min(every), 0..=every)?;
+            let [every, length] = [every, length].map(Duration::from_millis);
+            Script::Stall { every, length }
+        }
         "/drop" => Script::Drop {
             after: query.number("after", 5, 0..=u64::MAX)?,
             ending: ending(query.number("code", 1_011, 0..=u16::MAX)?)?,
@@ -150,8 +159,19 @@ fn ending(code: u16) -> Result<Ending, Refusal> {
 }
 
 /// All parameters of all paths.
-const PARAMETERS: [&str; 10] =
-    ["hz", "ms", "after", "code", "max", "n", "bytes", "status", "delay_upgrade_ms", "subprotocol"];
+const PARAMETERS: [&str; 11] = [
+    "hz",
+    "ms",
+    "every",
+    "after",
+    "code",
+    "max",
+    "n",
+    "bytes",
+    "status",
+    "delay_upgrade_ms",
+    "subprotocol",
+];
 
 /// The parameters of one request, taken one by one.
 struct Query<'a> {
@@ -258,6 +278,7 @@ mod tests {
             ("/push?hz=0", "hz=0: not a number from 0.001 to 10000"),
             ("/push?hz=NaN", "hz=NaN: not"),
             ("/slow?ms=-1", "ms=-1: not"),
+            ("/stall?every=5&ms=6", "ms=6: not a number from 0 to 5"),
             ("/fragment?n=0", "n=0: not"),
             ("/drop?code=999", "code=999 must not be sent"),
             ("/reject?status=101", "status=101: not"),

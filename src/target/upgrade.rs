@@ -136,7 +136,7 @@ async fn accept(
     if !matches!(timeout(ANSWER_TIMEOUT, stream.write_all(&bytes)).await, Ok(Ok(()))) {
         return Outcome::Drop;
     }
-    let behaviour = Behaviour::new(script, clock::now(), &shared.rooms);
+    let behaviour = Behaviour::new(script, clock::now(), shared.clock.started(), &shared.rooms);
     let mut session = Box::new(Session::new(stream, Arc::clone(shared), behaviour, place));
     session.begin(rest);
     Outcome::Serve { session }
