@@ -36,7 +36,7 @@ impl Times {
     /// Adds one time for all figures but the percentiles.
     pub fn add_up(&mut self, time: Duration) {
         self.count += 1;
-        self.sum += time;
+        self.sum = self.sum.saturating_add(time);
         self.min = Some(self.min.map_or(time, |min| min.min(time)));
         self.max = self.max.max(time);
     }
@@ -44,7 +44,7 @@ impl Times {
     /// Adds all times of another.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
-        self.sum += other.sum;
+        self.sum = self.sum.saturating_add(other.sum);
         self.min = [self.min, other.min].into_iter().flatten().min();
         self.max = self.max.max(other.max);
         self.quantiles.merge(&other.quantiles);

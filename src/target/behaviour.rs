@@ -205,7 +205,7 @@ impl Release {
                 let into = age.checked_rem(every.as_nanos()).unwrap_or_default();
                 let into = Duration::from_nanos(u64::try_from(into).unwrap_or_default());
                 let stalls = into >= every.saturating_sub(length);
-                if stalls { arrived + (every - into) } else { arrived }
+                if stalls { arrived + every.saturating_sub(into) } else { arrived }
             }
         }
     }
