@@ -5,7 +5,7 @@ use std::fmt;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::program::{Phase, Program};
+use crate::program::{Group, Phase, Program};
 use crate::stats::thousands;
 
 /// Descriptors beside those of connections and workers: standard streams, outputs, the runtime's own, and
@@ -25,6 +25,8 @@ pub(crate) struct Needs {
     connections: u64,
     /// Open files of the process.
     descriptors: u64,
+    /// There may be more connections than the plan tells.
+    or_more: bool,
 }
 
 /// Something that there is too little of.
@@ -32,14 +34,16 @@ pub(crate) struct Needs {
 pub(crate) struct Shortage {
     what: &'static str,
     needed: u64,
+    or_more: bool,
     limit: u64,
     help: String,
 }
 
 impl fmt::Display for Shortage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { what, needed, limit, .. } = self;
-        write!(f, "the run needs {} {what}, limit {}", thousands(*needed), thousands(*limit))
+        let Self { what, needed, or_more, limit, .. } = self;
+        let (needed, limit) = (at_least(*needed, *or_more), thousands(*limit));
+        write!(f, "the run needs {needed} {what}, limit {limit}")
     }
 }
 
@@ -56,15 +60,18 @@ impl Needs {
     pub(crate) fn of(program: &Program, workers: usize, serves: bool) -> Self {
         let in_phase = |phase: &Phase| {
             let groups = program.groups.iter().filter(|group| group.phase == *phase);
-            groups.map(|group| u64::from(group.threads) * group.connections as u64).sum()
+            let in_group =
+                |group: &Group| group.connections.known.saturating_mul(u64::from(group.threads));
+            groups.map(in_group).fold(0, u64::saturating_add)
         };
         let connections: u64 = Phase::ALL.iter().map(in_phase).max().unwrap_or(0);
+        let or_more = program.groups.iter().any(|group| group.connections.or_more);
         let ends = if serves { 2 } else { 1 };
-        let descriptors = connections * ends
-            + DESCRIPTORS_OF_A_WORKER * workers as u64
+        let others = DESCRIPTORS_OF_A_WORKER * workers as u64
             + program.groups.len() as u64
             + SPARE_DESCRIPTORS;
-        Self { connections, descriptors }
+        let descriptors = connections.saturating_mul(ends).saturating_add(others);
+        Self { connections, descriptors, or_more }
     }
 
     /// Raises the limit of open files as far as it must and may go, and tells what there is too little of.
@@ -90,6 +97,7 @@ impl Needs {
         Some(Shortage {
             what: "open files",
             needed,
+            or_more: self.or_more,
             limit: maximum.or(current).unwrap_or(0),
             help: format!("`ulimit -n {needed}` raises the limit; `--force` runs anyway"),
         })
@@ -98,10 +106,11 @@ impl Needs {
     fn memory(self) -> Option<Shortage> {
         let text = fs_err::read_to_string("/proc/meminfo").ok()?;
         let limit = available_memory(&text)?;
-        let needed = self.connections * BYTES_OF_A_CONNECTION;
+        let needed = self.connections.saturating_mul(BYTES_OF_A_CONNECTION);
         (needed > limit).then(|| Shortage {
-            what: "bytes of memory at least",
+            what: "bytes of memory",
             needed,
+            or_more: true,
             limit,
             help: "use fewer threads, or several machines; `--force` runs anyway".to_owned(),
         })
@@ -115,11 +124,17 @@ impl Needs {
             format!(
                 "{} connections to one address need as many local ports, and there are {}; widen \
                  `net.ipv4.ip_local_port_range`, or connect to several addresses",
-                thousands(self.connections),
+                at_least(self.connections, self.or_more),
                 thousands(ports)
             )
         })
     }
+}
+
+/// `1,234`, or `at least 1,234`.
+fn at_least(number: u64, or_more: bool) -> String {
+    let number = thousands(number);
+    if or_more { format!("at least {number}") } else { number }
 }
 
 /// `MemAvailable` of `/proc/meminfo`, in bytes.

@@ -32,11 +32,6 @@ struct Use {
 }
 
 impl Connections {
-    /// How many there are; of names that are only known in the run, one.
-    pub(super) fn count(&self) -> usize {
-        self.opened.len() + usize::from(self.opens_any)
-    }
-
     /// A sampler of `kind` uses `connection`; `path` is where it says so, or the sampler's.
     pub(super) fn used(&mut self, kind: &'static str, connection: &Template, path: Path) {
         let name = connection.as_constant().map(str::to_owned);

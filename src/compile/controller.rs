@@ -62,11 +62,14 @@ impl Compiler<'_> {
     ) -> Option<Controller> {
         let values = match &own.r#in {
             None => {
-                self.missing(around, "in", "write a list, or `in: x` for `x_1`, `x_2` and so on");
+                let help =
+                    "write a list, `{ from: 1, to: 100 }`, or `in: x` for `x_1`, `x_2` and so on";
+                self.missing(around, "in", help);
                 None
             }
             Some(plan::Values::Named(name)) => self.numbered(&name.text, &around.path.key("in")),
             Some(plan::Values::Listed(values)) => self.listed(values, &around.path.key("in")),
+            Some(plan::Values::Range(range)) => self.range(range, &around.path.key("in")),
         };
         let variable = match &own.r#as {
             None => {
@@ -106,6 +109,26 @@ impl Compiler<'_> {
             .map(|(index, value)| self.text(value, &path.index(index)))
             .collect();
         templates.into_iter().collect::<Option<Vec<_>>>().map(Values::Listed)
+    }
+
+    fn range(&mut self, range: &plan::Range, path: &Path) -> Option<Values> {
+        let mut end = |own: &Option<plan::Setting<plan::Count>>, key: &'static str| {
+            if let Some(number) = own {
+                return self.setting(number, &path.key(key));
+            }
+            let problem = Problem::error(path, format!("the range has no `{key}`")).at(At::Key);
+            self.note(problem.help("write `in: { from: 1, to: 100 }`"));
+            None
+        };
+        let (from, to) = (end(&range.from, "from"), end(&range.to, "to"));
+        let to = self.checked(to, &path.key("to"), |to: &u64| match &from {
+            Some(Setting::Fixed(from)) if to < from => {
+                let bad = BadValue::new(format!("`to` is below `from`, {to} < {from}"));
+                Err(bad.with_help("ranges go up; write a list for other orders"))
+            }
+            _ => Ok(()),
+        });
+        Some(Values::Range { from: from?, to: to? })
     }
 
     pub(super) fn run_for(

@@ -9,7 +9,9 @@ use crate::compile::schedule::Load;
 use crate::compile::scope::Scope;
 use crate::compile::secrets::add_constants;
 use crate::plan::{At, Loaded, Path, Plan, Problem, Setting, Text, ThreadGroup};
-use crate::program::{DataSet, Group, LAST_FRAME_FINAL, Phase, Program, VariableId};
+use crate::program::{
+    ConnectionCount, DataSet, Group, LAST_FRAME_FINAL, Phase, Program, VariableId,
+};
 
 /// How long samplers at work may go on after the end, where the plan does not say.
 const GRACEFUL_STOP: Duration = Duration::from_secs(30);
@@ -161,7 +163,7 @@ impl Compiler<'_> {
             delay,
             loops,
             duration,
-            connections: connections.count(),
+            connections: ConnectionCount::of(&steps),
             data_sets: Vec::new(),
             steps,
         }

@@ -81,6 +81,13 @@ pub(crate) enum Kind<'p> {
         /// Which value comes next, from 0.
         next: usize,
     },
+    /// `for_each` with a range
+    Range {
+        own: &'p ForEach,
+        /// What comes next, up to the last; `None` once the last one has come.
+        next: Option<u64>,
+        last: u64,
+    },
     /// `run_for`
     RunFor {
         end: Instant,
@@ -95,6 +102,12 @@ impl Kind<'_> {
         !matches!(self, Self::Once | Self::Transaction)
     }
 
+    /// Whether each of its passes is for something else, so that samplers of the next one may run where
+    /// those of this one were skipped, for a lost connection of many.
+    pub(crate) fn ends_by_itself(&self) -> bool {
+        matches!(self, Self::ForEach { .. } | Self::Range { .. })
+    }
+
     /// What the plan calls it.
     pub(crate) fn name(&self) -> &'static str {
         match self {
@@ -102,7 +115,7 @@ impl Kind<'_> {
             Self::Transaction => "transaction",
             Self::Loop { .. } => "loop",
             Self::While(_) => "while",
-            Self::ForEach { .. } => "for_each",
+            Self::ForEach { .. } | Self::Range { .. } => "for_each",
             Self::RunFor { .. } => "run_for",
         }
     }

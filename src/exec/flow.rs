@@ -15,7 +15,9 @@ use crate::exec::row::{self, Whose};
 use crate::exec::stop::Level;
 use crate::exec::thread::Thread;
 use crate::exec::transaction::{Ended, Transaction};
-use crate::program::{self, Chance, Controller, Jump, Setting, Step, Template, Values, VariableId};
+use crate::program::{
+    self, Chance, Controller, ForEach, Jump, Setting, Step, Template, Values, VariableId,
+};
 use crate::sample::{Code, EndCause, Note, RunEnd};
 
 /// What a thread does after a step.
@@ -42,9 +44,7 @@ impl<'p> Thread<'p> {
                 Err(failure) => self.not_done("loop", failure),
             },
             Controller::While(own) => self.enter_loop(Kind::While(&own.condition), &own.steps),
-            Controller::ForEach(own) => {
-                self.enter_loop(Kind::ForEach { own, next: 0 }, &own.steps);
-            }
+            Controller::ForEach(own) => self.enter_for_each(own),
             Controller::RunFor(own) => self.enter_run_for(own),
             Controller::If(own) => match condition::holds(&self.scope, &own.condition) {
                 Ok(true) => self.enter_once(Kind::Once, &own.then),
@@ -83,6 +83,20 @@ impl<'p> Thread<'p> {
         self.cursor.enter(kind, steps, self.tally);
         if !self.begins_pass() {
             self.leave(Ended::Whole);
+        }
+    }
+
+    fn enter_for_each(&mut self, own: &'p ForEach) {
+        let kind = match &own.values {
+            Values::Listed(_) | Values::Numbered { .. } => Ok(Kind::ForEach { own, next: 0 }),
+            Values::Range { from, to } => self.scope.value(from).and_then(|from| {
+                let last = self.scope.value(to)?;
+                Ok(Kind::Range { own, next: Some(from), last })
+            }),
+        };
+        match kind {
+            Ok(kind) => self.enter_loop(kind, &own.steps),
+            Err(failure) => self.not_done("for_each", failure),
         }
     }
 
@@ -145,6 +159,7 @@ impl<'p> Thread<'p> {
                         .transpose()
                         .map(|text| text.map(|text| text.as_ref().into())),
                     Values::Numbered { base, all } => scope.numbered(*base, *all, *next),
+                    Values::Range { .. } => Ok(None),
                 };
                 *next += 1;
                 value.map(|value| {
@@ -154,6 +169,14 @@ impl<'p> Thread<'p> {
                     }
                     begins
                 })
+            }
+            Kind::Range { own, next, last } => {
+                let number = next.filter(|number| number <= last);
+                *next = number.and_then(|number| number.checked_add(1));
+                if let Some(number) = number {
+                    scope.hold(own.variable, Held::Text(number.to_string().into()));
+                }
+                Ok(number.is_some())
             }
             Kind::RunFor { end, .. } => Ok(clock::now() < *end),
         };

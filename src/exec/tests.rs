@@ -151,7 +151,7 @@ fn run(
         delay: Duration::ZERO,
         loops,
         duration: None,
-        connections: 1,
+        connections: ConnectionCount::of(&[]),
         data_sets: Vec::new(),
         steps,
     };

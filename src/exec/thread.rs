@@ -221,12 +221,13 @@ impl<'p> Thread<'p> {
     /// The innermost level's steps are done: of a loop there may be another pass.
     async fn pass_end(&mut self, began: Tally) -> Flow {
         // The group's own pass is the iteration, which `iterate` judges.
-        if self.cursor.innermost().is_some_and(|kind| kind.is_loop()) {
+        if let Some(kind) = self.cursor.innermost().filter(|kind| kind.is_loop()) {
+            let goes_on_if_skipped = kind.ends_by_itself();
             let pass = self.tally.since(began);
             if self.after_pass(pass).await == Flow::End {
                 return Flow::End;
             }
-            if pass != Pass::AllSkipped && self.begins_pass() {
+            if (pass != Pass::AllSkipped || goes_on_if_skipped) && self.begins_pass() {
                 self.cursor.repeat(self.tally);
                 return Flow::Go;
             }

@@ -2,10 +2,14 @@
 
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 
 use crate::plan::scoped::scopes;
-use crate::plan::setting::{Entries, Flag, List, Number, Passes, Setting, Text, Time};
+use crate::plan::setting::{
+    Count, Entries, Flag, List, Number, Passes, SETTINGS_OR, Setting, Text, Time, given,
+};
 
 scopes! {
     /// `loop`
@@ -28,8 +32,8 @@ scopes! {
 
     /// `for_each`
     ForEach {
-        /// A list of texts; or a name `x` for the variables `x_1`, `x_2` and so on, up to the first
-        /// that has no value.
+        /// A list of texts; or whole numbers, `{ from: 1, to: 100 }`; or a name `x` for the variables
+        /// `x_1`, `x_2` and so on, up to the first that has no value.
         r#in: Values,
         /// The variable that holds the value of the pass.
         r#as: Setting<Text>,
@@ -124,11 +128,43 @@ pub enum Values {
     Named(Setting<Text>),
     /// The values themselves.
     Listed(List<Setting<Text>>),
+    /// Whole numbers.
+    Range(Range),
+}
+
+/// Whole numbers, one after the other.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Range {
+    /// The first of them.
+    #[serde(default, deserialize_with = "given")]
+    pub from: Option<Setting<Count>>,
+    /// The last of them; there is none if it is below `from`.
+    #[serde(default, deserialize_with = "given")]
+    pub to: Option<Setting<Count>>,
 }
 
 impl<'de> Deserialize<'de> for Values {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ValuesVisitor)
+        deserializer.deserialize_newtype_struct(SETTINGS_OR, RangeOrVisitor)
+    }
+}
+
+struct RangeOrVisitor;
+
+impl<'de> Visitor<'de> for RangeOrVisitor {
+    type Value = Values;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        ValuesVisitor.expecting(f)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, range: D) -> Result<Values, D::Error> {
+        Range::deserialize(range).map(Values::Range)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, values: D) -> Result<Values, D::Error> {
+        values.deserialize_any(ValuesVisitor)
     }
 }
 
@@ -138,7 +174,7 @@ impl<'de> Visitor<'de> for ValuesVisitor {
     type Value = Values;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list, or the name of numbered variables")
+        f.write_str("a list, a range, or the name of numbered variables")
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Values, E> {

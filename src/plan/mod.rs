@@ -37,8 +37,8 @@ mod tls;
 
 pub use assertion::{Check, HeaderCheck, HexCheck, JsonCheck, PingPongFilter, SizeCheck};
 pub use controller::{
-    Block, Chance, ForEach, If, Include, Interleave, Loop, Once, Random, RunFor, Transaction,
-    Values, While,
+    Block, Chance, ForEach, If, Include, Interleave, Loop, Once, Random, Range, RunFor,
+    Transaction, Values, While,
 };
 pub use data_set::DataSet;
 pub use error::At;

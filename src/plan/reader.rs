@@ -18,7 +18,7 @@ use crate::plan::document::{Key, Node, ScalarKind, Value};
 use crate::plan::error::{At, ShapeError};
 use crate::plan::keys;
 use crate::plan::path::Path;
-use crate::plan::setting::REMOVABLE;
+use crate::plan::setting::{REMOVABLE, SETTINGS_OR};
 
 /// What a bare word has for settings.
 static NOTHING: Node =
@@ -215,6 +215,8 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         visitor: V,
     ) -> Result<V::Value, ShapeError> {
         match &self.node.value {
+            Value::Map(_) if name == SETTINGS_OR => visitor.visit_newtype_struct(self),
+            _ if name == SETTINGS_OR => visitor.visit_some(self),
             Value::Scalar { kind: ScalarKind::Null, .. } if name == REMOVABLE => {
                 visitor.visit_unit()
             }

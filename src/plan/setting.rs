@@ -179,6 +179,9 @@ pub(super) fn removable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 /// Asks the reader for `null` or whatever else there is.
 pub(super) const REMOVABLE: &str = "Removable";
 
+/// Asks the reader for settings by `visit_newtype_struct`, or for whatever else there is by `visit_some`.
+pub(super) const SETTINGS_OR: &str = "SettingsOr";
+
 struct RemovableSettingsVisitor<T>(PhantomData<fn() -> T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for RemovableSettingsVisitor<T> {

@@ -58,6 +58,19 @@ pub struct ForEach {
     pub steps: Vec<Step>,
 }
 
+impl ForEach {
+    /// How many passes it has, if the plan alone decides that.
+    pub fn passes(&self) -> Option<u64> {
+        match &self.values {
+            Values::Listed(values) => Some(values.len() as u64),
+            Values::Range { from: Setting::Fixed(from), to: Setting::Fixed(to) } => {
+                Some(if to < from { 0 } else { from.abs_diff(*to).saturating_add(1) })
+            }
+            Values::Numbered { .. } | Values::Range { .. } => None,
+        }
+    }
+}
+
 /// What `for_each` goes through.
 #[derive(Debug)]
 pub enum Values {
@@ -71,6 +84,13 @@ pub enum Values {
         base: VariableId,
         /// Holds what `match: all` found.
         all: VariableId,
+    },
+    /// Whole numbers, evaluated when the loop is entered. When both are fixed, `to` is not below `from`.
+    Range {
+        /// The first.
+        from: Setting<u64>,
+        /// The last; below `from` there is none.
+        to: Setting<u64>,
     },
 }
 

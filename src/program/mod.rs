@@ -7,6 +7,7 @@
 mod assertion;
 mod base64;
 mod condition;
+mod connection_count;
 mod controller;
 mod data_set;
 mod extractor;
@@ -38,6 +39,7 @@ pub use assertion::{
 };
 pub use base64::base64_bytes;
 pub use condition::{Comparison, Condition, Operand, Test, compare};
+pub use connection_count::ConnectionCount;
 pub use controller::{
     Chance, Controller, ForEach, If, Interleave, Loop, Once, RunFor, Transaction, Values, While,
 };
@@ -153,7 +155,7 @@ pub struct Group {
     /// Time from the end of `delay` after which no new step starts; that of all stages.
     pub duration: Option<Duration>,
     /// How many connections each thread may have at once, as far as the plan tells.
-    pub connections: usize,
+    pub connections: ConnectionCount,
     /// The data sets of which each iteration takes a line: those whose variables it reads, by their
     /// place in the program.
     pub data_sets: Vec<usize>,

@@ -31,6 +31,28 @@ fn example_plans_are_read_without_a_warning() {
     }
 }
 
+/// Each is proved against a real server by the plan that is checked here; see tests/servers.
+#[test]
+fn protocols_are_read_without_a_warning() {
+    let env = Env::new();
+    let entries = fs_err::read_dir("plans/protocols").expect("the protocols are there");
+    let mut count = 0;
+    for entry in entries {
+        let protocol = entry.expect("the folder can be read").path();
+        let stem = protocol.file_stem().and_then(|stem| stem.to_str()).expect("it is UTF-8");
+        let plan = PathBuf::from(format!("tests/servers/{stem}/plan.yaml"));
+        let text = fs_err::read_to_string(&plan).expect("each protocol has a plan");
+        assert!(text.contains(&format!("plans/protocols/{stem}.yaml")), "{stem} is not included");
+        let plan = plan.canonicalize().expect("it is there");
+        let plan = plan.to_str().expect("it is UTF-8");
+        let check = ["check", "--strict", plan, "-J", "target=ws://127.0.0.1:1"];
+        let checked = env.wsmeter(&check).finish();
+        assert_eq!(checked.exit_code, Some(0), "{stem}: {}", checked.stderr);
+        count += 1;
+    }
+    assert!(count >= 5, "only {count} protocols");
+}
+
 #[test]
 fn example_plans_pass_against_the_embedded_server() {
     for plan in plans() {

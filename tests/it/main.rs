@@ -19,6 +19,7 @@ mod include;
 mod jmeter;
 mod layers;
 mod logins;
+mod many_connections;
 mod matchers;
 mod memory;
 mod new;

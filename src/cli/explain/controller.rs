@@ -61,6 +61,7 @@ fn values(values: &Values, program: &Program) -> String {
             let name = &program.variable_names[base.0 as usize];
             format!("{name}_1, {name}_2 and so on")
         }
+        Values::Range { from, to } => format!("{} to {}", from.shown(), to.shown()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::program::{Controller, IfOpen, SamplerKind, Setting, Step, Times, Values};
+use crate::program::{Controller, IfOpen, SamplerKind, Setting, Step, Times};
 
 /// A number of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,10 +68,9 @@ fn of_controller(controller: &Controller) -> Rows {
             Setting::Fixed(Times::Count(times)) => rows(&own.steps).times(times),
             _ => Rows::Unknown,
         },
-        Controller::ForEach(own) => match &own.values {
-            Values::Listed(values) => rows(&own.steps).times(values.len() as u64),
-            Values::Numbered { .. } => Rows::Unknown,
-        },
+        Controller::ForEach(own) => {
+            own.passes().map_or(Rows::Unknown, |passes| rows(&own.steps).times(passes))
+        }
         // Known only if it makes no difference which part is done.
         Controller::If(_) | Controller::Random(_) | Controller::Interleave(_) => {
             let mut each = parts.into_iter().map(rows);

@@ -58,7 +58,7 @@ fn simulate(schedule: Schedule, threads: u32, loops: Loops, steps: Vec<Step>) ->
         delay: Duration::ZERO,
         loops,
         duration,
-        connections: 1,
+        connections: ConnectionCount::of(&[]),
         data_sets: Vec::new(),
         steps,
     };

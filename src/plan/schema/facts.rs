@@ -212,6 +212,8 @@ pub(super) const FACTS: &[Fact] = &[
     fact("condition", "", "iteration < 3 and last_ok"),
     fact("in", "", "[\"red\", \"green\"]"),
     fact("ForEach.as", "", "colour"),
+    fact("Range.from", "", "1"),
+    fact("Range.to", "", "100"),
     fact("RunFor.duration", "", "30s"),
     fact("then", "", "[\"stop_thread\"]"),
     fact("else", "", "[\"ping_pong\"]"),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use crate::plan::controller::Values;
+use crate::plan::controller::{Range, Values};
 use crate::plan::heartbeat::HeartbeatPing;
 use crate::plan::json::Json;
 use crate::plan::setting::{Entries, Kind, List, Removable, Setting, Text, TextOr};
@@ -84,9 +84,10 @@ impl JsonSchema for Json {
 impl JsonSchema for Values {
     inline!("Values");
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let text = json_schema!({ "type": "string", MARK: "Text" });
-        json_schema!({ "anyOf": [{ "type": "array", "items": text.clone() }, text] })
+        let range = generator.subschema_for::<Range>();
+        json_schema!({ "anyOf": [{ "type": "array", "items": text.clone() }, text, range] })
     }
 }
 

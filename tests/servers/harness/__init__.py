@@ -1,0 +1,1 @@
+"""What installs, starts and stops the servers of the matrix, and compares what wsmeter made of them."""
