@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::report::json::Generator;
+use crate::report::json::{Generator, WorkerCpu};
 use crate::stats::{Stats, Times};
 
 /// Clock ticks a second in `/proc`: 100 on every Linux, whatever the kernel's own rate.
@@ -21,11 +21,12 @@ pub(crate) fn name() -> String {
 /// What the process has used, over a run that took `wall`.
 pub(crate) fn generator(wall: Duration, stats: &Stats) -> Generator {
     let p99_ms = |times: &Times| times.percentile(99.0).map(|time| time.as_secs_f64() * 1e3);
-    let spans = stats.health.saturated();
+    let (spans, workers) = (stats.health.saturated(), stats.health.workers());
     Generator {
         lag_p99_ms: p99_ms(&stats.lag),
         timers_p99_ms: p99_ms(&stats.health.timers),
         saturated: spans.iter().map(|span| [span.from, span.to]).collect(),
+        workers: workers.into_iter().map(|(cpu, waited)| WorkerCpu { cpu, waited }).collect(),
         peak_memory_bytes: peak_memory(),
         cpu: cpu_seconds().map(|cpu| cpu / wall.as_secs_f64().max(1e-9)),
     }

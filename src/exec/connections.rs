@@ -396,10 +396,12 @@ fn find_or_make(slots: &mut Vec<Slot<'_>>, name: &str) -> SlotId {
 
 /// Counts the end of a connection and lets its socket linger.
 fn retire(worker: &Worker, connection: &mut Connection, heartbeat: Option<&Heartbeat<'_>>) {
-    let Traffic { received, sent } = connection.traffic();
+    let Traffic { received, sent, write_stalls } = connection.traffic();
     worker.note(&Note::ConnectionEnded {
         received_bytes: received,
         sent_bytes: sent,
+        write_stalls,
+        inbox_peak: connection.inbox().most() as u64,
         beats: heartbeat.map(|heartbeat| heartbeat.beats).unwrap_or_default(),
     });
     if let Some(remains) = connection.take_remains() {

@@ -1,5 +1,7 @@
 //! `summary.json`: the summary for machines.
 
+mod connections;
+
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -7,6 +9,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::report::json::connections::Connections;
 use crate::report::thresholds::{self, Entry};
 use crate::stats::{LabelStats, Stats, Times};
 use crate::verdict::Judgement;
@@ -67,8 +70,19 @@ pub struct Generator {
     pub timers_p99_ms: Option<f64>,
     /// When it did not keep up for three seconds or more, in seconds from the start of the run.
     pub saturated: Vec<[u64; 2]>,
+    /// What each worker had of the cores, the one that waited longest for them first.
+    pub workers: Vec<WorkerCpu>,
     /// CPU time of all threads over wall time; 1 is one core. `None` where the system does not tell.
     pub cpu: Option<f64>,
+}
+
+/// What a worker had of the cores, in shares of its time; 1 is one core.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct WorkerCpu {
+    /// It ran.
+    pub cpu: f64,
+    /// It could have run, and waited for a core.
+    pub waited: f64,
 }
 
 /// Everything that goes into the file.
@@ -165,40 +179,6 @@ struct Figures {
 }
 
 #[derive(Serialize)]
-struct Connections {
-    opened: u64,
-    refused: u64,
-    peak: u64,
-    close_codes: Map<String, Value>,
-    lost_while_idle: Map<String, Value>,
-    inbox_dropped: u64,
-    /// With upgrades, control frames, heartbeats and late replies.
-    received_bytes: u64,
-    sent_bytes: u64,
-    heartbeat: Heartbeat,
-    handshake: Handshake,
-}
-
-/// What connections did by themselves.
-#[derive(Serialize)]
-struct Heartbeat {
-    pings: u64,
-    sent: u64,
-    answered: u64,
-}
-
-#[derive(Serialize)]
-struct Handshake {
-    dns: Figures,
-    tcp: Figures,
-    /// Full and resumed ones.
-    tls: Figures,
-    tls_count: u64,
-    tls_resumed: u64,
-    upgrade: Figures,
-}
-
-#[derive(Serialize)]
 struct Cause<'a> {
     label: &'a str,
     code: String,
@@ -266,29 +246,7 @@ fn document<'a>(contents: &'a Contents<'_>) -> Document<'a> {
         thresholds: thresholds::entries(&judgement.thresholds),
         groups,
         labels,
-        connections: Connections {
-            opened: connections.opened,
-            refused: connections.refused,
-            peak: *peak_connections,
-            close_codes: counts(&connections.close_codes),
-            lost_while_idle: counts(&connections.lost_while_idle),
-            inbox_dropped: connections.inbox_dropped,
-            received_bytes: connections.received_bytes,
-            sent_bytes: connections.sent_bytes,
-            heartbeat: Heartbeat {
-                pings: connections.beats.pings,
-                sent: connections.beats.sent,
-                answered: connections.beats.answered,
-            },
-            handshake: Handshake {
-                dns: figures(&connections.dns),
-                tcp: figures(&connections.tcp),
-                tls: figures(&connections.tls),
-                tls_count: connections.tls.count(),
-                tls_resumed: connections.tls_resumed,
-                upgrade: figures(&connections.upgrade),
-            },
-        },
+        connections: Connections::of(connections, *peak_connections),
         causes: causes(stats),
         skipped: skipped(stats),
         rendezvous_missed: stats.rendezvous_missed,

@@ -305,7 +305,7 @@ fn asides(out: &mut String, stats: &Stats) {
     late(out, stats);
     read(out, stats);
     schedule(out, stats);
-    let figures: [(&str, u64, &str); 7] = [
+    let figures: [(&str, u64, &str); 8] = [
         (
             "early",
             sum(|label| label.early),
@@ -321,6 +321,11 @@ fn asides(out: &mut String, stats: &Stats) {
             "unmatched",
             sum(|label| label.unmatched),
             "messages fitted no `reply` or `correlate`, and no step reads them",
+        ),
+        (
+            "write stalls",
+            stats.connections.write_stalls,
+            "frames were not taken by the kernel at once: the server did not keep up with reading",
         ),
         ("cut", sum(|label| label.cut), "reads ended with the run, without a row"),
         (

@@ -171,6 +171,10 @@ pub enum Note<'a> {
         received_bytes: u64,
         /// All bytes that were sent over it.
         sent_bytes: u64,
+        /// Frames that the kernel did not take at once.
+        write_stalls: u64,
+        /// Messages that waited unread at once, at most.
+        inbox_peak: u64,
         /// What its heartbeat did.
         beats: Beats,
     },

@@ -54,6 +54,10 @@ pub struct ConnectionStats {
     pub received_bytes: u64,
     /// All bytes that were sent; as with `received_bytes`.
     pub sent_bytes: u64,
+    /// Frames that the kernel did not take at once. Of connections that have ended.
+    pub write_stalls: u64,
+    /// Messages that waited unread at once on one of them, at most. Of connections that have ended.
+    pub inbox_peak: u64,
     /// What heartbeats did. Of connections that have ended.
     pub beats: Beats,
     /// Name lookups.
@@ -99,6 +103,8 @@ impl ConnectionStats {
         self.opened += other.opened;
         self.refused += other.refused;
         self.inbox_dropped += other.inbox_dropped;
+        self.write_stalls += other.write_stalls;
+        self.inbox_peak = self.inbox_peak.max(other.inbox_peak);
         self.add_traffic(other.received_bytes, other.sent_bytes);
         self.add_beats(&other.beats);
         for (code, count) in &other.close_codes {

@@ -28,6 +28,17 @@ pub struct Health {
     pub timers: Times,
     /// Seconds of the run in which some worker did not keep up.
     saturated: BTreeSet<u64>,
+    /// What each worker had of the cores.
+    workers: Vec<Cores>,
+}
+
+/// What a worker had of the cores in its seconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Cores {
+    seconds: u64,
+    /// In thousandths of a second, as `waited`.
+    cpu: u64,
+    waited: u64,
 }
 
 /// Seconds of the run, from the first to before the last.
@@ -45,6 +56,14 @@ impl Health {
         self.timers.record(second.late);
         let (cpu, waited) =
             (second.cpu_permille.unwrap_or_default(), second.waited_permille.unwrap_or_default());
+        if self.workers.is_empty() {
+            self.workers.push(Cores::default());
+        }
+        if let Some(own) = self.workers.last_mut() {
+            own.seconds += 1;
+            own.cpu += u64::from(cpu);
+            own.waited += u64::from(waited);
+        }
         self.busy += u64::from(cpu + waited > WANTS);
         if second.late > TOO_LATE || (cpu + waited > WANTS && waited > WAITS) {
             self.saturated.insert(second.number);
@@ -56,6 +75,17 @@ impl Health {
         self.busy += other.busy;
         self.timers.merge(&other.timers);
         self.saturated.extend(other.saturated);
+        self.workers.extend(other.workers);
+    }
+
+    /// Of each worker the shares of its time in which it ran, and in which it could have run and waited
+    /// for a core; the one that waited longest first. None of a run of less than a second.
+    #[expect(clippy::cast_precision_loss, reason = "a share needs no 53 bits")]
+    pub fn workers(&self) -> Vec<(f64, f64)> {
+        let mut workers = self.workers.clone();
+        workers.sort_by_key(|own| std::cmp::Reverse(own.waited));
+        let share = |part: u64, own: &Cores| part as f64 / (own.seconds.max(1) * 1_000) as f64;
+        workers.iter().map(|own| (share(own.cpu, own), share(own.waited, own))).collect()
     }
 
     /// When the generator did not keep up for three seconds or more, in order.
@@ -119,6 +149,10 @@ mod tests {
         // It shares its core, but gets what it wants of it.
         assert_eq!(spans(&[0, 1, 2].map(|number| second(number, 3, 300, 200))), []);
         let mut health = Health::default();
+        health.record(&second(0, 1, 900, 50));
+        health.record(&second(1, 1, 500, 30));
+        assert_eq!(health.workers(), [(0.7, 0.04)]);
+        let mut health = Health::default();
         (0..4).for_each(|number| health.record(&second(number, 1, 980, 10)));
         assert!(health.is_busy() && health.saturated_seconds() == 0);
     }
@@ -135,6 +169,7 @@ mod tests {
             all.merge(other);
         }
         assert_eq!(all.saturated(), [Span { from: 0, to: 3 }]);
+        assert_eq!(all.workers().len(), 6, "none of them is another's");
         assert_eq!(all.seconds, 6);
     }
 }

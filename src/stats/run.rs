@@ -75,8 +75,16 @@ impl Stats {
                 connections.refused += 1;
                 connections.add_traffic(*received_bytes, *sent_bytes);
             }
-            Note::ConnectionEnded { received_bytes, sent_bytes, beats } => {
+            Note::ConnectionEnded {
+                received_bytes,
+                sent_bytes,
+                write_stalls,
+                inbox_peak,
+                beats,
+            } => {
                 connections.add_traffic(*received_bytes, *sent_bytes);
+                connections.write_stalls += write_stalls;
+                connections.inbox_peak = connections.inbox_peak.max(*inbox_peak);
                 connections.add_beats(beats);
             }
             Note::CloseReceived { code } => {

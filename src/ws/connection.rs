@@ -17,7 +17,7 @@ use crate::ws::frame::{self, Role};
 use crate::ws::inbox::Full;
 use crate::ws::{
     Assembler, CloseFrame, Decoder, Direction, Frame, FrameRules, Inbox, Limits, Loss, Message,
-    MessageKind, Observer, Opcode, Reaction, Shown, Tap, Violation,
+    MessageKind, Observer, Opcode, Reaction, Shown, Tap, Traffic, Violation,
 };
 
 /// How much one pump reads at most before others get their turn, in bytes.
@@ -38,15 +38,6 @@ const POLICY_VIOLATION: u16 = 1008;
 
 /// What a peer is told that does not answer pings, if it still listens.
 const UNEXPECTED_CONDITION: u16 = 1011;
-
-/// Bytes that passed over a connection, before TLS: the upgrade, and all frames.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Traffic {
-    /// Read from the socket.
-    pub received: u64,
-    /// Handed to the kernel, or waiting for it.
-    pub sent: u64,
-}
 
 /// A client's end of a WebSocket connection.
 #[derive(Debug)]
@@ -237,6 +228,7 @@ impl Connection {
             }
         }
         if self.write_error.is_none() && taken < scratch.len() {
+            self.traffic.write_stalls += 1;
             self.unsent.extend_from_slice(&scratch[taken..]);
         }
         length

@@ -58,12 +58,13 @@ pub struct Inbox {
     entries: VecDeque<Entry>,
     bytes: u64,
     dropped: u64,
+    most: usize,
 }
 
 impl Inbox {
     /// An empty inbox.
     pub fn new(bounds: InboxBounds) -> Self {
-        Self { bounds, entries: VecDeque::new(), bytes: 0, dropped: 0 }
+        Self { bounds, entries: VecDeque::new(), bytes: 0, dropped: 0, most: 0 }
     }
 
     /// Adds a message that has just arrived.
@@ -82,7 +83,13 @@ impl Inbox {
         }
         self.bytes += size;
         self.entries.push_back(Entry { message, counted_early: false });
+        self.most = self.most.max(self.entries.len());
         Ok(())
+    }
+
+    /// How many messages waited at once, at most.
+    pub fn most(&self) -> usize {
+        self.most
     }
 
     /// Drops everything.

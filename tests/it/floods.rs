@@ -46,6 +46,8 @@ fn a_flood_drops_the_oldest_and_the_summary_counts_and_says_so() {
     assert_eq!(finished.rows("single_read").len(), 10);
     assert_eq!(finished.row("no more").code, "NO_MESSAGE");
     assert!((finished.summary_number("connections/inbox_dropped") - 490.0).abs() < f64::EPSILON);
+    assert_eq!(finished.summary["connections"]["inbox_peak"], 10);
+    assert_eq!(finished.summary["connections"]["write_stalls"], 0);
     assert!(finished.stderr.contains("490 messages dropped"), "{}", finished.stderr);
 }
 
@@ -144,6 +146,8 @@ fn an_inbox_that_waits_loses_nothing_when_the_peer_vanishes_meanwhile() {
     let variables = "variables: {m: '${__RandomString(1000000, x)}'}\nthread_groups:";
     let (finished, _) = run_against(peer, &plan("", steps).replace("thread_groups:", variables));
     assert_eq!(finished.row("single_write").code, "WRITE_TIMEOUT");
+    assert_eq!(finished.summary["connections"]["write_stalls"], 1);
+    assert!(finished.stderr.contains("\nwrite stalls    1 frame"), "{}", finished.stderr);
     let reads = finished.rows("single_read");
     assert!(reads.len() == 3 && reads.iter().all(|row| row.success), "{reads:#?}");
     assert_eq!(finished.row("end").code, "DISCONNECTED");
