@@ -37,8 +37,8 @@ thread_groups:
 
 /// Connections that do nothing, over TLS and without.
 const IDLE: u32 = 300;
-/// What TLS may add to each, with its session for the next; 10 KB were measured.
-const TLS_BOUND: f64 = 16e3;
+/// What TLS may add to each, with its session for the next; 6 KB were measured.
+const TLS_BOUND: f64 = 12e3;
 
 #[test]
 fn an_idle_connection_over_tls_costs_kilobytes() {

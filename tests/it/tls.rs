@@ -8,7 +8,7 @@ use crate::support::env::{Env, Finished};
 use crate::support::peer::Peer;
 use crate::support::target;
 use crate::support::time::wait_until;
-use crate::support::tls::{Authority, Front, Issued, TlsServer};
+use crate::support::tls::{Authority, Front, Issued, TlsServer, VALID};
 
 /// Opens, sends, receives and closes; `tls` are the settings of all.
 fn plan(tls: &str, group: &str, steps: &str) -> String {
@@ -139,6 +139,31 @@ fn a_certificate_that_does_not_do_is_refused_with_the_reason() {
         let warning = "warning: no server is verified";
         assert!(finished.stderr.contains(warning), "{}", finished.stderr);
     }
+}
+
+#[test]
+fn a_server_with_a_certificate_of_its_own_making_is_trusted_if_that_is_named() {
+    let server = target();
+    let plan = plan("ca: ca.pem", ONE, OPEN);
+    let run_with = |server_has: &Issued, trusted: &str| {
+        let front = Front::tls(&TlsServer::new(server_has.clone()), server.address());
+        let env = Env::new();
+        env.write("ca.pem", trusted);
+        run(&env, &plan, &front.url("/echo"))
+    };
+    let own = Authority::self_signed(&["127.0.0.1"], VALID);
+    run_with(&own, &own.cert).expect_exit(0);
+    let other = run_with(&own, Authority::new("other").pem());
+    let text = "the server's certificate is marked as an authority's (CA:TRUE): name it as `ca` if \
+                it is to be trusted itself";
+    assert_eq!(failure(&other), text);
+    let named = Authority::self_signed(&["a.example.com"], VALID);
+    let wrong = run_with(&named, &named.cert);
+    let text = failure(&wrong);
+    assert!(text.starts_with("wrong name: the server's certificate has `a.example.com`"), "{text}");
+    let old = Authority::self_signed(&["127.0.0.1"], (2019, 2020));
+    let expired = run_with(&old, &old.cert);
+    assert!(failure(&expired).starts_with("the server's certificate expired on 2020-01-01"));
 }
 
 #[test]

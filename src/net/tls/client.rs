@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rustls::client::{Resumption, Tls12Resumption};
+use rustls::client::{Resumption, Tls12Resumption, WebPkiServerVerifier};
 use rustls::crypto::ring;
 use rustls::pki_types::ServerName;
 use rustls::sign::CertifiedKey;
@@ -10,6 +10,7 @@ use rustls::{ClientConfig, Error, InconsistentKeys, SupportedProtocolVersion, ve
 
 use crate::net::tls::authorities;
 use crate::net::tls::insecure::AcceptAll;
+use crate::net::tls::own_root::OrItself;
 use crate::net::tls::session::TlsSession;
 use crate::net::tls::tickets::Tickets;
 use crate::net::tls::{Certificates, PrivateKey, TlsError, TlsSettingsError};
@@ -85,17 +86,25 @@ impl TlsClient {
             .with_protocol_versions(&settings.min_version.and_newer())
             .map_err(TlsSettingsError::Other)?;
         let mut trusts_nobody = false;
-        let builder = if settings.insecure {
-            let schemes = provider.signature_verification_algorithms.supported_schemes();
-            let verifier = Arc::new(AcceptAll { schemes });
-            builder.dangerous().with_custom_certificate_verifier(verifier)
-        } else {
-            let roots = match &settings.authorities {
-                Some(certificates) => authorities::only(certificates),
-                None => authorities::of_this_machine(),
-            };
-            trusts_nobody = roots.is_empty();
-            builder.with_root_certificates(roots)
+        let builder = match &settings.authorities {
+            _ if settings.insecure => {
+                let schemes = provider.signature_verification_algorithms.supported_schemes();
+                let verifier = Arc::new(AcceptAll { schemes });
+                builder.dangerous().with_custom_certificate_verifier(verifier)
+            }
+            Some(trusted) => {
+                let roots = authorities::only(trusted);
+                let library = WebPkiServerVerifier::builder_with_provider(roots, provider).build();
+                let library = library.map_err(|error| Error::General(error.to_string()));
+                let library = library.map_err(TlsSettingsError::Other)?;
+                let verifier = Arc::new(OrItself { library, trusted: trusted.clone() });
+                builder.dangerous().with_custom_certificate_verifier(verifier)
+            }
+            None => {
+                let roots = authorities::of_this_machine();
+                trusts_nobody = roots.is_empty();
+                builder.with_root_certificates(roots)
+            }
         };
         let mut config = match &settings.identity {
             None => builder.with_no_client_auth(),

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use rustls::pki_types::UnixTime;
 use rustls::{AlertDescription, CertificateError, Error, InvalidMessage, PeerIncompatible};
 
+use crate::net::tls::own_root::is_authority;
 use crate::net::tls::{TlsSettings, TlsVersion};
 
 /// Settings that fit nothing.
@@ -143,17 +144,12 @@ fn certificate(error: &CertificateError, told: Told) -> TlsError {
                 "wrong name: the server's certificate is for another",
             )
         }
-        CertificateError::Other(_) if is_authority_as_server(error) => TlsError::plain(
-            "the server's certificate is an authority's own (CA:TRUE), which no server may show as \
-             its own; `insecure: true` takes it all the same",
+        error if is_authority(error) => TlsError::plain(
+            "the server's certificate is marked as an authority's (CA:TRUE): name it as `ca` if it \
+             is to be trusted itself",
         ),
         other => TlsError::plain(format!("the server's certificate is refused: {other}")),
     }
-}
-
-/// `openssl req -x509` makes such certificates unless it is told otherwise.
-fn is_authority_as_server(error: &CertificateError) -> bool {
-    error.to_string().contains("CaUsedAsEndEntity")
 }
 
 /// What the server's alert means (RFC 8446 6.2).

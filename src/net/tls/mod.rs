@@ -8,6 +8,7 @@ mod authorities;
 mod client;
 mod error;
 mod insecure;
+mod own_root;
 mod pem;
 mod session;
 mod tickets;

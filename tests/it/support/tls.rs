@@ -62,6 +62,17 @@ impl Authority {
         self.sign(names, valid, ExtendedKeyUsagePurpose::ServerAuth)
     }
 
+    /// Its own certificate as a server's, for these names: what `openssl req -x509` makes.
+    pub(crate) fn self_signed(names: &[&str], valid: (i32, i32)) -> Issued {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let mut params = CertificateParams::new(names).expect("the names are right");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        limit(&mut params, valid);
+        let key = KeyPair::generate().expect("a key can be made");
+        let cert = params.self_signed(&key).expect("it can be signed");
+        Issued { cert: cert.pem(), key: key.serialize_pem() }
+    }
+
     /// A client's certificate.
     pub(crate) fn issue_to_client(&self) -> Issued {
         self.sign(&["client"], VALID, ExtendedKeyUsagePurpose::ClientAuth)
