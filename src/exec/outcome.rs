@@ -61,9 +61,28 @@ impl DerefMut for Failure {
     }
 }
 
-/// What one execution of a sampler did.
+/// What one execution of a sampler did. A box, whose memory goes to the next execution: there is one for
+/// each sample, and on its way from the sampler to the row it passes through many hands.
 #[derive(Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct Outcome(Box<Facts>);
+
+impl Deref for Outcome {
+    type Target = Facts;
+
+    fn deref(&self) -> &Facts {
+        &self.0
+    }
+}
+
+impl DerefMut for Outcome {
+    fn deref_mut(&mut self) -> &mut Facts {
+        &mut self.0
+    }
+}
+
+/// What an [`Outcome`] tells.
+#[derive(Debug)]
+pub(crate) struct Facts {
     pub(crate) start: Instant,
     pub(crate) end: Instant,
     /// Time between the two that is not the server's.
@@ -93,23 +112,13 @@ pub(crate) struct Outcome {
 impl Outcome {
     /// A success that took no time yet.
     pub(crate) fn begun(start: Instant) -> Self {
-        Self {
-            start,
-            end: start,
-            idle: Duration::ZERO,
-            connect: Duration::ZERO,
-            first_byte: None,
-            code: Code::OK,
-            failure: None,
-            failed_assertion: false,
-            data_type: DataType::None,
-            bytes: 0,
-            sent_bytes: 0,
-            head: None,
-            message: None,
-            first_exchange: false,
-            url: None,
-        }
+        Self(Box::new(Facts::at(start)))
+    }
+
+    /// The same, in the memory of one that is over.
+    pub(crate) fn begin_again(mut self, start: Instant) -> Self {
+        *self.0 = Facts::at(start);
+        self
     }
 
     /// Takes over an HTTP answer: its head, and what there is of its body as a message.
@@ -163,12 +172,30 @@ impl Outcome {
     }
 }
 
+impl Facts {
+    fn at(start: Instant) -> Self {
+        Self {
+            start,
+            end: start,
+            idle: Duration::ZERO,
+            connect: Duration::ZERO,
+            first_byte: None,
+            code: Code::OK,
+            failure: None,
+            failed_assertion: false,
+            data_type: DataType::None,
+            bytes: 0,
+            sent_bytes: 0,
+            head: None,
+            message: None,
+            first_exchange: false,
+            url: None,
+        }
+    }
+}
+
 /// How the execution of a sampler ended.
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one for each sample, and nearly all are rows: a box would cost an allocation"
-)]
 pub(crate) enum Execution {
     /// With a row.
     Row(Outcome),

@@ -316,14 +316,9 @@ impl<'p> Thread<'p> {
                 self.tell_last_frame(&sampler.kind, &outcome);
                 self.judge(sampler, &mut outcome);
                 self.emit(label, &mut outcome, opening);
-                if let Some(message) = outcome.message.take() {
-                    self.worker.recycle(message.payload);
-                }
-                if outcome.failure.is_some() {
-                    self.on_error(sampler.on_error, label)
-                } else {
-                    Flow::Go
-                }
+                let has_failed = outcome.failure.is_some();
+                self.worker.recycle(outcome);
+                if has_failed { self.on_error(sampler.on_error, label) } else { Flow::Go }
             }
         }
     }

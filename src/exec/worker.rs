@@ -14,6 +14,7 @@ use crate::clock;
 use crate::exec::alarm::Alarm;
 use crate::exec::evaluate::Scope;
 use crate::exec::health;
+use crate::exec::outcome::Outcome;
 use crate::exec::schedule::start_threads;
 use crate::exec::shared::Shared;
 use crate::exec::stop::Level;
@@ -34,6 +35,8 @@ pub(crate) struct Worker {
     pub(crate) read_buffer: RefCell<Box<[u8]>>,
     /// Memory of a payload that nobody needs any more, for the next one.
     pub(crate) spare_payload: RefCell<Vec<u8>>,
+    /// Memory of an outcome that is over.
+    spare_outcome: Cell<Option<Outcome>>,
     /// For one outgoing frame at a time.
     pub(crate) write_buffer: RefCell<Vec<u8>>,
     sink: RefCell<Box<dyn WorkerSink>>,
@@ -90,11 +93,23 @@ impl Worker {
         Rc::clone(&last)
     }
 
-    /// Keeps the memory of a payload for the next one, unless it is very much.
-    pub(crate) fn recycle(&self, payload: Vec<u8>) {
-        if payload.capacity() <= READ_BUFFER {
-            self.spare_payload.replace(payload);
+    /// A new outcome.
+    pub(crate) fn outcome(&self, start: Instant) -> Outcome {
+        match self.spare_outcome.take() {
+            Some(spare) => spare.begin_again(start),
+            None => Outcome::begun(start),
         }
+    }
+
+    /// Keeps the memory of an outcome that is over for the next one, and that of its payload, unless
+    /// that is very much.
+    pub(crate) fn recycle(&self, mut outcome: Outcome) {
+        if let Some(message) = outcome.message.take()
+            && message.payload.capacity() <= READ_BUFFER
+        {
+            self.spare_payload.replace(message.payload);
+        }
+        self.spare_outcome.set(Some(outcome));
     }
 
     /// A place for one task's waker.
@@ -182,6 +197,7 @@ pub(crate) fn run(
         shared,
         read_buffer: RefCell::new(vec![0; READ_BUFFER].into_boxed_slice()),
         spare_payload: RefCell::default(),
+        spare_outcome: Cell::default(),
         write_buffer: RefCell::default(),
         tracer: sink.wants_traces().then(Rc::default),
         sink: RefCell::new(sink),

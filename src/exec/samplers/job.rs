@@ -65,7 +65,7 @@ impl<'a, 'p> Job<'a, 'p> {
     pub(crate) async fn connect(
         &mut self,
         connect: Option<&'p Open>,
-    ) -> Result<Result<Option<Box<Outcome>>, Box<Execution>>, Failure> {
+    ) -> Result<Result<Option<Outcome>, Execution>, Failure> {
         match connect {
             None => Ok(Ok(None)),
             Some(spec) => Ok(Box::pin(open::open(self, spec)).await?.map(Some)),
@@ -117,7 +117,7 @@ impl<'a, 'p> Job<'a, 'p> {
 
     /// An outcome that has just begun.
     pub(crate) fn outcome_at(&mut self, start: Instant) -> Outcome {
-        let mut outcome = Outcome::begun(start);
+        let mut outcome = self.connections.worker.outcome(start);
         outcome.url.clone_from(&self.slot().url);
         outcome
     }
@@ -204,7 +204,7 @@ impl<'a, 'p> Job<'a, 'p> {
     /// without end is followed only as far as the socket can have held. Gives the present, from which
     /// on what comes may be an answer. Fails where the older frame does not go in time, or the
     /// connection is lost; then nothing is to be sent.
-    pub(crate) async fn catch_up(&mut self, at_most: Duration) -> Result<Instant, Box<Outcome>> {
+    pub(crate) async fn catch_up(&mut self, at_most: Duration) -> Result<Instant, Outcome> {
         let now = self.connections.now();
         let Some(connection) = &mut self.slot().connection else { return Ok(now) };
         if connection.is_flushed() && connection.is_caught_up(now) {
@@ -218,7 +218,7 @@ impl<'a, 'p> Job<'a, 'p> {
         &mut self,
         now: Instant,
         at_most: Duration,
-    ) -> Result<Instant, Box<Outcome>> {
+    ) -> Result<Instant, Outcome> {
         let deadline = now + at_most;
         let mut flushed = self.flush(&mut ReadOn, deadline).await;
         if flushed.is_ok() {
@@ -227,9 +227,9 @@ impl<'a, 'p> Job<'a, 'p> {
         }
         let end = self.connections.now();
         flushed.map(|()| end).map_err(|failure| {
-            let outcome = Outcome { url: self.slot().url.clone(), ..Outcome::begun(now) };
+            let outcome = self.outcome_at(now);
             self.slot().waits_no_more();
-            Box::new(outcome.failed(failure, end))
+            outcome.failed(failure, end)
         })
     }
 

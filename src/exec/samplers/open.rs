@@ -32,8 +32,8 @@ pub(crate) async fn run<'p>(
         return Ok(Execution::Kept);
     }
     Ok(match open(job, spec).await? {
-        Ok(opened) => Execution::Row(*opened),
-        Err(over) => *over,
+        Ok(opened) => Execution::Row(opened),
+        Err(over) => over,
     })
 }
 
@@ -43,18 +43,18 @@ pub(crate) async fn run<'p>(
 pub(crate) async fn open<'p>(
     job: &mut Job<'_, 'p>,
     spec: &'p program::Open,
-) -> Result<Result<Box<Outcome>, Box<Execution>>, Failure> {
+) -> Result<Result<Outcome, Execution>, Failure> {
     if let Some(wait) = backoff(job, spec)?
         && job.connections.pause_until(clock::now() + wait).await != Ended::Done
     {
-        return Ok(Err(Box::new(Execution::Cut)));
+        return Ok(Err(Execution::Cut));
     }
     let attempt = evaluate(job, spec)?;
     let heartbeat = Heartbeat::evaluate(job.scope, &spec.heartbeat, clock::now())?;
     let mut shown = shown_url(job, &attempt.url);
     // An open connection of this name is closed first, before timing starts.
     close_one(job.connections, job.id).await;
-    let mut outcome = Box::new(Outcome::begun(clock::now()));
+    let mut outcome = Outcome::begun(clock::now());
     let first = attempt.url.clone();
     let Attempt { url, securing, asking, subprotocols, timeout, limits } = attempt;
     let (deadline, tap) = (outcome.start + timeout, job.tap());
@@ -101,7 +101,7 @@ pub(crate) async fn open<'p>(
             outcome.failure = None;
         }
     }
-    Ok(Err(Box::new(Execution::Row(outcome))))
+    Ok(Err(Execution::Row(outcome)))
 }
 
 /// Takes down what an accepted upgrade tells; `before`: bytes received and sent before it.

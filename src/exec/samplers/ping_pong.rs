@@ -43,7 +43,7 @@ pub(crate) async fn run(
     }
     let now = match job.catch_up(write_timeout).await {
         Ok(now) => now,
-        Err(outcome) => return Ok(Execution::Row(*outcome)),
+        Err(outcome) => return Ok(Execution::Row(outcome)),
     };
     let mut outcome = job.outcome_at(now);
     job.exchange(&mut outcome);

@@ -163,14 +163,14 @@ impl Collect<'_> {
     /// Puts into the sampler's outcome what the messages added up to.
     fn finish(&mut self, job: &mut Job<'_, '_>, outcome: &mut Outcome) {
         self.take.finish(job, outcome);
-        let collected = std::mem::replace(&mut self.outcome, Outcome::begun(outcome.start));
+        let mut collected = std::mem::replace(&mut self.outcome, Outcome::begun(outcome.start));
         outcome.bytes += collected.bytes;
         outcome.end = collected.end;
         outcome.code = collected.code;
-        outcome.failure = collected.failure;
+        outcome.failure = collected.failure.take();
         outcome.first_byte = collected.first_byte;
         outcome.data_type = collected.data_type;
-        outcome.message = collected.message;
+        outcome.message = collected.message.take();
         if self.count > 0 {
             job.note(&Note::Read { label: job.label, messages: self.count });
         }

@@ -34,7 +34,7 @@ pub(crate) async fn run<'p>(
         None => None,
         Some(own) => match job.connect(Some(own)).await? {
             Ok(opened) => opened,
-            Err(over) => return Ok(*over),
+            Err(over) => return Ok(over),
         },
     };
     if !job.awaits(matcher.as_ref(), late_replies) {
@@ -43,9 +43,9 @@ pub(crate) async fn run<'p>(
     // A reply answers what is sent from then on.
     let sent_at = match job.catch_up(write_timeout).await {
         Ok(now) => now,
-        Err(over) => return Ok(Execution::Row(join(opened, *over))),
+        Err(over) => return Ok(Execution::Row(join(opened, over))),
     };
-    let mut outcome = opened.map_or_else(|| job.outcome_at(sent_at), |opened| *opened);
+    let mut outcome = opened.unwrap_or_else(|| job.outcome_at(sent_at));
     job.exchange(&mut outcome);
     let is_of_use = spec.matching.others_read || unmatched == Unmatched::Keep;
     sort_out_early(job, &mut filters, is_of_use);
@@ -78,10 +78,13 @@ pub(crate) async fn run<'p>(
 }
 
 /// A sample that failed after it had opened its connection, if it has one of its own.
-fn join(opened: Option<Box<Outcome>>, over: Outcome) -> Outcome {
-    match (opened, over.failure) {
+fn join(opened: Option<Outcome>, mut over: Outcome) -> Outcome {
+    match (opened, over.failure.take()) {
         (Some(opened), Some(failure)) => opened.failed(failure, over.end),
-        (_, failure) => Outcome { failure, ..over },
+        (_, failure) => {
+            over.failure = failure;
+            over
+        }
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) async fn run<'p>(
     let matcher = job.matcher(spec.matching.reply.as_ref(), &[])?;
     let opened = match job.connect(spec.connect.as_deref()).await? {
         Ok(opened) => opened,
-        Err(over) => return Ok(*over),
+        Err(over) => return Ok(over),
     };
     // What has connected has sent something, and is finished.
     let at_end = if opened.is_some() { AtEnd::Finish } else { AtEnd::Cut };
@@ -32,7 +32,7 @@ pub(crate) async fn run<'p>(
     }
     let mut next = Take::new(None, filters, matcher, unmatched, job.tracer());
     next.for_close = expect == Expect::Close;
-    let mut outcome = opened.map_or_else(|| job.outcome(), |opened| *opened);
+    let mut outcome = opened.unwrap_or_else(|| job.outcome());
     // Until now it has connected, or done nothing.
     let begun = outcome.end;
     next.taken = waiting_message(job, &mut next);

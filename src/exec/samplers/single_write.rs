@@ -17,9 +17,9 @@ pub(crate) async fn run<'p>(
     let write_timeout = job.write_timeout()?;
     let (kind, bytes) = payload::evaluate(job.scope, &spec.payload)?;
     let outcome = match job.connect(spec.connect.as_deref()).await? {
-        Ok(Some(opened)) => *opened,
+        Ok(Some(opened)) => opened,
         Ok(None) => job.outcome(),
-        Err(over) => return Ok(*over),
+        Err(over) => return Ok(over),
     };
     Ok(job.send_only(outcome, kind.opcode(), &bytes, write_timeout).await)
 }
