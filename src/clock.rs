@@ -27,8 +27,7 @@ impl Clock {
     pub fn start() -> Self {
         let (started, started_wall) = (Instant::now(), SystemTime::now());
         let since_1970 = started_wall.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let started_ns = u64::try_from(since_1970.as_nanos()).unwrap_or(u64::MAX);
-        Self { started, started_wall, started_ns }
+        Self { started, started_wall, started_ns: nanoseconds(since_1970) }
     }
 
     /// The moment at which both clocks were read.
@@ -46,10 +45,11 @@ impl Clock {
 
     /// Wall-clock time of a monotonic moment in milliseconds since 1970, rounded down.
     pub fn epoch_ms(&self, moment: Instant) -> u64 {
-        let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let since_1970 = match moment.checked_duration_since(self.started) {
-            Some(after) => self.started_ns.saturating_add(ns(after)),
-            None => self.started_ns.saturating_sub(ns(self.started.duration_since(moment))),
+            Some(after) => self.started_ns.saturating_add(nanoseconds(after)),
+            None => {
+                self.started_ns.saturating_sub(nanoseconds(self.started.duration_since(moment)))
+            }
         };
         since_1970 / NS_IN_MS
     }
@@ -60,6 +60,11 @@ impl Clock {
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
 pub fn wall_of(moment: Instant) -> SystemTime {
     SystemTime::now() - now().saturating_duration_since(moment)
+}
+
+/// A duration in whole nanoseconds, of 584 years at most.
+pub fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// A duration in whole milliseconds, rounded half up as the rows of a JTL are.

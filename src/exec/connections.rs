@@ -6,14 +6,11 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
-use tokio::task::spawn_local;
-
 use crate::clock;
 use crate::exec::attribution::{Attribution, UnansweredPings};
 use crate::exec::background::{Background, Discard};
 use crate::exec::heartbeat::Heartbeat;
 use crate::exec::outcome::Failure;
-use crate::exec::stop::Level;
 use crate::exec::timer::Timer;
 use crate::exec::worker::{WakerSlot, Worker};
 use crate::net::{TlsClient, TlsConnector};
@@ -406,15 +403,7 @@ fn retire(worker: &Worker, connection: &mut Connection, heartbeat: Option<&Heart
         beats: heartbeat.map(|heartbeat| heartbeat.beats).unwrap_or_default(),
     });
     if let Some(remains) = connection.take_remains() {
-        let mut level = worker.shared.stop.subscribe();
-        spawn_local(async move {
-            tokio::select! {
-                biased;
-                () = linger(remains) => {}
-                // Whoever wants the run to end at once waits for no server.
-                _ = level.wait_for(|level| *level == Level::Now) => {}
-            }
-        });
+        worker.leave_behind(linger(remains));
     }
 }
 

@@ -51,7 +51,7 @@ fn take(next: &mut u64, now: Duration, interval: Duration) -> Turn {
     let due = now.max(planned);
     // The first has no plan: it begins one.
     let intended = if *next == 0 { due } else { planned };
-    *next = nanoseconds(due + interval);
+    *next = clock::nanoseconds(due + interval);
     Turn { due, intended }
 }
 
@@ -65,11 +65,6 @@ fn take_shared(next: &AtomicU64, now: Duration, interval: Duration) -> Turn {
     let (Ok(mut taken) | Err(mut taken)) =
         next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after);
     take(&mut taken, now, interval)
-}
-
-/// Enough for 500 years.
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

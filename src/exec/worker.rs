@@ -7,7 +7,7 @@ use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
-use tokio::task::LocalSet;
+use tokio::task::{LocalSet, spawn_local};
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::clock;
@@ -110,6 +110,19 @@ impl Worker {
             self.spare_payload.replace(message.payload);
         }
         self.spare_outcome.set(Some(outcome));
+    }
+
+    /// Lets `parting` go on beside the threads, until the run is to end at once: whoever wants that
+    /// waits for no server.
+    pub(crate) fn leave_behind(&self, parting: impl Future<Output = ()> + 'static) {
+        let mut level = self.shared.stop.subscribe();
+        spawn_local(async move {
+            tokio::select! {
+                biased;
+                () = parting => {}
+                _ = level.wait_for(|level| *level == Level::Now) => {}
+            }
+        });
     }
 
     /// A place for one task's waker.

@@ -3,8 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::program::{
-    Controller, ForEach, Function, Open, Part, RequestResponse, Sampler, SamplerKind, Step,
-    Template, Values, VariableId,
+    Controller, ForEach, Function, Part, SamplerKind, Step, Template, Values, VariableId,
 };
 
 /// A number of connections.
@@ -39,7 +38,7 @@ impl<'p> Counter<'p> {
     fn steps(&mut self, steps: &'p [Step], around: &mut Vec<&'p ForEach>) {
         for step in steps {
             match step {
-                Step::Sampler(sampler) if opens(sampler) => {
+                Step::Sampler(sampler) if sampler.kind.opening().is_some() => {
                     self.opened(&sampler.connection, around);
                 }
                 Step::Controller(controller) => {
@@ -96,24 +95,6 @@ fn values_of(variable: VariableId, around: &[&ForEach], name: &Template) -> Opti
         }
         Values::Listed(_) | Values::Numbered { .. } => None,
         Values::Range { .. } => own.passes(),
-    }
-}
-
-/// Whether the sampler may open its connection.
-fn opens(sampler: &Sampler) -> bool {
-    match &sampler.kind {
-        SamplerKind::Open(_) => true,
-        kind => connect_of(kind).is_some(),
-    }
-}
-
-/// What the sampler opens for itself.
-fn connect_of(kind: &SamplerKind) -> Option<&Open> {
-    match kind {
-        SamplerKind::RequestResponse(RequestResponse { connect, .. }) => connect.as_deref(),
-        SamplerKind::SingleWrite(own) => own.connect.as_deref(),
-        SamplerKind::SingleRead(own) => own.connect.as_deref(),
-        _ => None,
     }
 }
 

@@ -32,10 +32,10 @@ struct Kept {
     group_threads: u32,
     all_threads: u32,
     /// Where its label ends in the texts, and so on.
-    label: u32,
-    message: u32,
-    thread: u32,
-    url: u32,
+    label: usize,
+    message: usize,
+    thread: usize,
+    url: usize,
     code: Code,
     data_type: DataType,
     first_exchange: bool,
@@ -49,7 +49,12 @@ impl Held {
         if is_rare || !cause.is_empty() || !failure_message.is_empty() {
             return false;
         }
-        let Some([label, message, thread, url]) = self.add_texts(sample) else { return false };
+        let mut add = |text: &str| {
+            self.texts.push_str(text);
+            self.texts.len()
+        };
+        let [label, message, thread, url] =
+            [sample.label, sample.message, sample.thread, sample.url].map(&mut add);
         self.kept.push(Kept {
             start: sample.start,
             elapsed: sample.elapsed,
@@ -72,24 +77,6 @@ impl Held {
         true
     }
 
-    /// Where each of them ends; `None` for texts beyond all measure.
-    fn add_texts(&mut self, sample: &Sample<'_>) -> Option<[u32; 4]> {
-        let texts = [sample.label, sample.message, sample.thread, sample.url];
-        let mut end = self.texts.len();
-        let ends = texts.map(|text| {
-            end += text.len();
-            end
-        });
-        let ends = [
-            u32::try_from(ends[0]).ok()?,
-            u32::try_from(ends[1]).ok()?,
-            u32::try_from(ends[2]).ok()?,
-            u32::try_from(ends[3]).ok()?,
-        ];
-        self.texts.extend(texts);
-        Some(ends)
-    }
-
     /// Whether they are to be worked off before more are kept.
     pub(crate) fn is_full(&self) -> bool {
         self.kept.len() >= MOST
@@ -99,9 +86,8 @@ impl Held {
     pub(crate) fn work_off(&mut self, mut each: impl FnMut(&Sample<'_>)) {
         let mut begin = 0;
         for kept in self.kept.drain(..) {
-            let mut next = |end: u32| {
-                let (start, end) = (begin, end as usize);
-                begin = end;
+            let mut next = |end| {
+                let start = std::mem::replace(&mut begin, end);
                 self.texts.get(start..end).unwrap_or_default()
             };
             each(&Sample {

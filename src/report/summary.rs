@@ -273,7 +273,6 @@ fn skipped(out: &mut String, stats: &Stats) {
     }
 }
 
-/// What is worth a word and has no row.
 /// What came of a schedule: arrivals that were missed, times from the intended start. They are beside the
 /// table, never in it.
 fn schedule(out: &mut String, stats: &Stats) {
@@ -300,6 +299,7 @@ fn schedule(out: &mut String, stats: &Stats) {
     }
 }
 
+/// What is worth a word and has no row.
 fn asides(out: &mut String, stats: &Stats) {
     let sum = |figure: fn(&LabelStats) -> u64| stats.labels().map(|(_, label)| figure(label)).sum();
     late(out, stats);

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use crate::clock::nanoseconds;
 use crate::sample::{Code, Delay, Sample, one_line};
 use crate::stats::Times;
 
@@ -253,22 +254,21 @@ impl LabelStats {
 }
 
 /// So many of those that a delay left out are recorded each for itself; of more, one stands for several.
-const MOST_LEFT_OUT: u128 = 10_000;
+const MOST_LEFT_OUT: u64 = 10_000;
 
 /// What a sample would have taken from its intended start, and what those would have taken that its delay
 /// left out: each was to begin an interval after the one before, and would have waited as long less.
 fn record_intended(times: &mut Times, elapsed: Duration, delay: Delay) {
     times.record(delay.by.saturating_add(elapsed));
     let Some(interval) = delay.interval.filter(|interval| !interval.is_zero()) else { return };
-    let left_out = delay.by.as_nanos().saturating_sub(1) / interval.as_nanos();
+    let (by, interval) = (nanoseconds(delay.by), nanoseconds(interval));
+    let left_out = by.saturating_sub(1) / interval;
     let each = left_out.div_ceil(MOST_LEFT_OUT).max(1);
     let mut number = 1;
     while number <= left_out {
-        let count = each.min(left_out + 1 - number);
-        let [waited, count] = [interval.as_nanos() * number, count]
-            .map(|number| u64::try_from(number).unwrap_or(u64::MAX));
-        let rest = delay.by.saturating_sub(Duration::from_nanos(waited));
-        times.record_many(rest.saturating_add(elapsed), u32::try_from(count).unwrap_or(u32::MAX));
+        let rest = Duration::from_nanos(by - number * interval);
+        let count = u32::try_from(each.min(left_out + 1 - number)).unwrap_or(u32::MAX);
+        times.record_many(rest.saturating_add(elapsed), count);
         number += each;
     }
 }

@@ -3,7 +3,6 @@
 use std::rc::Rc;
 use std::time::Instant;
 
-use tokio::task::spawn_local;
 use url::form_urlencoded;
 
 use crate::clock;
@@ -17,7 +16,6 @@ use crate::exec::samplers::job::{interrupted, nonzero};
 use crate::exec::samplers::open::{dial_failure, shown_address};
 use crate::exec::samplers::payload;
 use crate::exec::securing::Securing;
-use crate::exec::stop::Level;
 use crate::exec::trace::ConnectionTap;
 use crate::exec::worker::Worker;
 use crate::net::{self, Cookies, HttpError, HttpExchange, HttpLimits, HttpRequest, Url};
@@ -196,15 +194,7 @@ impl Trip {
         let begun = clock::now();
         let mut exchange = net::request(request, tls, self.limits).await;
         if let Some(remains) = exchange.remains.take() {
-            let mut level = self.worker.shared.stop.subscribe();
-            spawn_local(async move {
-                tokio::select! {
-                    biased;
-                    () = net::drain(remains) => {}
-                    // Whoever wants the run to end at once waits for no server.
-                    _ = level.wait_for(|level| *level == Level::Now) => {}
-                }
-            });
+            self.worker.leave_behind(net::drain(remains));
         }
         if let Some(tap) = &mut self.tap {
             if exchange.sent > 0 {
