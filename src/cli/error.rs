@@ -1,6 +1,7 @@
 //! What can go wrong with a command, and its exit code and advice.
 
 use std::io;
+use std::path::PathBuf;
 
 use crate::cli::new::NewError;
 use crate::cli::preflight::Shortage;
@@ -52,6 +53,14 @@ pub(crate) enum CliError {
     /// The summary cannot be written, though the run went well.
     #[error("failed to write the summary")]
     Summary(#[source] io::Error),
+    /// The page cannot be written; the summary and the rows are there.
+    #[error("failed to write `{}`", path.display())]
+    Report {
+        /// Where it goes.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
     /// The schema cannot go where it should.
     #[error("failed to write the schema")]
     Schema(#[source] io::Error),
@@ -84,7 +93,11 @@ impl CliError {
             | Self::Preflight(_)
             | Self::Output(_)
             | Self::Target(_) => PLAN_WRONG,
-            Self::Start(_) | Self::Runtime(_) | Self::Summary(_) | Self::Schema(_) => BROKE_OFF,
+            Self::Start(_)
+            | Self::Runtime(_)
+            | Self::Summary(_)
+            | Self::Report { .. }
+            | Self::Schema(_) => BROKE_OFF,
         }
     }
 }

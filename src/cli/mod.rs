@@ -14,6 +14,7 @@ mod progress;
 mod run;
 mod schema;
 mod serve;
+mod shown_plan;
 mod signals;
 mod try_plan;
 

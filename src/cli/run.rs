@@ -15,12 +15,13 @@ use crate::cli::error::CliError;
 use crate::cli::host;
 use crate::cli::preflight::Needs;
 use crate::cli::progress::Progress;
+use crate::cli::shown_plan;
 use crate::clock::{self, Clock};
 use crate::compile::Properties;
 use crate::console::Console;
-use crate::net;
 use crate::plan::Loaded;
 use crate::program::{Phase, Program, Schedule, VariableId};
+use crate::report::html::{self, Page};
 use crate::report::json::{self, About, Contents, Group};
 use crate::report::{Finished, Outputs, Recorder, Wanted};
 use crate::report::{summary, thresholds};
@@ -45,7 +46,7 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
         included: &included,
     };
     let outputs = Outputs::open(wanted, clock.wall(clock.started()).into())?;
-    let Outputs { jtl, jtl_path, summary_path } = outputs;
+    let Outputs { jtl, jtl_path, summary_path, report_path } = outputs;
     program.show_secrets = arguments.show_secrets;
     program.time_limit = arguments.time_limit.or(program.time_limit);
     let recorder = Recorder::start(jtl, &jtl_path, clock, &sample_variables(&program))
@@ -69,50 +70,64 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
     let finished = recorder.finish();
     let peak_connections = live.connections.peak();
     let mut judgement = conclude(&finished, end, peak_connections, &program.thresholds);
+    let [started, ended_at] = [clock.started(), ended].map(|moment| clock.wall(moment).into());
+    let about = about(&loaded, &properties, &program, cores, started, ended_at);
     let contents = Contents {
-        about: about(
-            &loaded,
-            &properties,
-            &program,
-            cores,
-            clock.wall(clock.started()).into(),
-            clock.wall(ended).into(),
-        ),
         groups: groups(&program),
         stats: &finished.stats,
         peak_connections,
-        judgement: &judgement,
         generator: host::generator(ended - clock.started(), &finished.stats),
+        judgement: &judgement,
+        about,
     };
-    if let Err(error) = json::write(&summary_path, &contents) {
+    let texts = shown_plan::texts(&loaded, &program);
+    let command = shown_plan::command(arguments, &program);
+    let page = Page {
+        started: Some(started),
+        ended: Some(ended_at),
+        texts: &texts,
+        command: Some(&command),
+        ..contents.page(&program.name)
+    };
+    let written = json::write(&summary_path, &contents).map_err(CliError::Summary).and_then(|()| {
+        let path = &report_path;
+        html::write(path, &page)
+            .map_err(|source| CliError::Report { path: path.clone(), source })
+            .inspect_err(|error| {
+                // The summary is there, and may not say that the run went well. Where there is no room
+                // for another, the first one stays.
+                let judgement = broke_off(&judgement, error);
+                json::write(&summary_path, &Contents { judgement: &judgement, ..contents.clone() })
+                    .ok();
+            })
+    });
+    if let Err(error) = written {
         // The last line is the verdict, and a run without its results has not passed.
-        let error = CliError::Summary(error);
-        judgement.verdict = Verdict::new(Conclusion::BrokeOff, error.to_string());
+        judgement = broke_off(&judgement, &error);
         console.error(&error, None);
     }
-    show(console, &finished, peak_connections, &judgement, &[&jtl_path, &summary_path]);
-    let started: DateTime<Utc> = clock.wall(clock.started()).into();
+    show(
+        console,
+        &finished,
+        peak_connections,
+        &judgement,
+        &[&jtl_path, &summary_path, &report_path],
+    );
     console.info(&summary::saturation(&finished.stats.health, started));
     console.important(&summary::verdict_line(&judgement.verdict));
     Ok(judgement.verdict.conclusion.exit_code())
+}
+
+/// The judgement of a run whose results could not be written.
+fn broke_off(judgement: &Judgement, error: &CliError) -> Judgement {
+    let verdict = Verdict::new(Conclusion::BrokeOff, error.to_string());
+    Judgement { verdict, thresholds: judgement.thresholds.clone() }
 }
 
 /// The names of the columns that the plan adds to the rows.
 fn sample_variables(program: &Program) -> Vec<&str> {
     let name = |id: &VariableId| program.variable_names[id.0 as usize].as_str();
     program.sample_variables.iter().map(name).collect()
-}
-
-/// A property's value without secrets: those of the plan, and what the name or a URL tells to be one.
-fn shown_property(program: &Program, name: &str, value: &str) -> String {
-    let is_named = |id: &VariableId| program.variable_names[id.0 as usize] == name;
-    if program.show_secrets {
-        value.to_owned()
-    } else if net::is_secret(name) || program.secret_variables.iter().any(is_named) {
-        "***".to_owned()
-    } else {
-        net::shown(&program.secrets.mask(value))
-    }
 }
 
 fn show(
@@ -148,7 +163,9 @@ fn about(
             sha256,
             properties: properties
                 .iter()
-                .map(|(name, value)| (name.to_owned(), shown_property(program, name, value).into()))
+                .map(|(name, value)| {
+                    (name.to_owned(), shown_plan::property(program, name, value).into())
+                })
                 .collect(),
         },
         host: host::name(),

@@ -1,7 +1,9 @@
 //! What a run leaves behind: the JTL while it goes on, the summary at its end, progress meanwhile.
 //! One file for each format.
 
+mod asides;
 mod held;
+pub mod html;
 pub mod json;
 mod jtl;
 mod live;
@@ -12,6 +14,7 @@ pub mod summary;
 pub mod thresholds;
 mod trial;
 mod units;
+mod whole_file;
 mod writer;
 
 pub use live::{Interval, Live};

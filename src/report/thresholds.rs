@@ -58,7 +58,7 @@ pub fn render(judged: &[Judged]) -> String {
 }
 
 /// What was measured, in the unit of its condition.
-fn measured(judged: &Judged) -> String {
+pub(crate) fn measured(judged: &Judged) -> String {
     let Some(value) = judged.measured else { return "no samples".to_owned() };
     match judged.threshold.condition.statistic.unit() {
         #[expect(
