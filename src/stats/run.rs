@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::clock;
 use crate::sample::{EndCause, Note, Sample};
 use crate::stats::label_set::LabelSet;
 use crate::stats::{ConnectionStats, Health, LabelNames, LabelStats, Series, Times};
@@ -82,11 +83,11 @@ impl Stats {
             }
             Note::Opened { phases } => {
                 connections.open(phases);
-                self.series.opened();
+                self.series.opened(clock::now());
             }
             Note::OpenFailed { received_bytes, sent_bytes } => {
                 connections.refused += 1;
-                self.series.refused();
+                self.series.refused(clock::now());
                 connections.add_traffic(*received_bytes, *sent_bytes);
             }
             Note::ConnectionEnded {
@@ -100,7 +101,7 @@ impl Stats {
                 connections.write_stalls += write_stalls;
                 connections.inbox_peak = connections.inbox_peak.max(*inbox_peak);
                 connections.add_beats(beats);
-                self.series.ended();
+                self.series.ended(clock::now());
             }
             Note::CloseReceived { code } => {
                 *connections.close_codes.entry(*code).or_default() += 1;

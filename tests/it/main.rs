@@ -31,6 +31,7 @@ mod plan_errors;
 mod push_delay;
 mod read;
 mod regressions;
+mod report_page;
 mod run;
 mod schema;
 mod secrets;

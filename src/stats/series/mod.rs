@@ -11,7 +11,6 @@ mod past;
 
 use std::time::{Duration, Instant};
 
-use crate::clock;
 use crate::sample::{Code, Sample};
 use crate::stats::series::packed::Times;
 use crate::stats::series::past::{Counts, Part, Past, floor};
@@ -92,19 +91,19 @@ impl Series {
         self.add(end, Event::Row { us, success, threads });
     }
 
-    /// A connection was opened now.
-    pub(super) fn opened(&mut self) {
-        self.add(clock::now(), Event::Opened);
+    /// A connection was opened.
+    pub fn opened(&mut self, at: Instant) {
+        self.add(at, Event::Opened);
     }
 
-    /// An attempt to open one has failed now.
-    pub(super) fn refused(&mut self) {
-        self.add(clock::now(), Event::Refused);
+    /// An attempt to open one has failed.
+    pub fn refused(&mut self, at: Instant) {
+        self.add(at, Event::Refused);
     }
 
-    /// A connection is gone now.
-    pub(super) fn ended(&mut self) {
-        self.add(clock::now(), Event::Ended);
+    /// A connection is gone.
+    pub fn ended(&mut self, at: Instant) {
+        self.add(at, Event::Ended);
     }
 
     fn add(&mut self, at: Instant, event: Event) {

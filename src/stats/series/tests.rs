@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::clock;
 
 fn row(origin: Instant, end_ms: i64, elapsed_us: u64) -> Sample<'static> {
     let elapsed = Duration::from_micros(elapsed_us);
@@ -73,11 +74,11 @@ fn connections_are_those_opened_and_not_ended() {
     one.begin(origin);
     other.begin(origin);
     for _ in 0..3 {
-        one.opened();
-        other.opened();
+        one.opened(origin);
+        other.opened(origin);
     }
-    one.ended();
-    other.refused();
+    one.ended(origin);
+    other.refused(origin);
     one.merge(other);
     let interval = &one.course().intervals[0];
     assert_eq!((interval.opened, interval.refused, interval.connections), (6, 1, 5));
