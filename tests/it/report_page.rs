@@ -86,8 +86,8 @@ fn stats(labels: usize, seconds: u32, samples: u32, kinds: usize) -> Stats {
         // It gets slower in the middle.
         let slow = 1.0 + 6.0 * (-((share - 0.6) / 0.08).powi(2)).exp();
         let label = if number % 3 == 0 { number as usize % labels } else { 1 };
-        let typical = (2.0 + (label % 9) as f64) * slow;
-        let end = Duration::from_secs_f64(share.sqrt() * f64::from(seconds));
+        let typical = (2.0 + f64::from(number % 3 * 2)) * slow;
+        let end = Duration::from_secs_f64(1.0 + share.sqrt() * f64::from(seconds - 1));
         let mut sample = row(origin, &names[label], end, numbers.time(typical));
         sample.all_threads = 1 + (share * 199.0) as u32;
         sample.first_exchange = number % 50 == 0;

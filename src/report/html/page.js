@@ -13,7 +13,7 @@
 
   const themeButton = byId("theme");
   const showTheme = () => {
-    themeButton.textContent = isDark() ? "Light" : "Dark";
+    themeButton.textContent = isDark() ? "☀ Light" : "☾ Dark";
     drawAll();
   };
   themeButton.addEventListener("click", () => {
@@ -99,13 +99,14 @@
   // --- how numbers read --------------------------------------------------------------------------
 
   const grouped = (number) => number.toLocaleString("en-US", { maximumFractionDigits: 2 });
+  // Three digits or so, without zeros that say nothing.
   const digits = (number) => {
-    if (number === 0) return "0";
     const size = Math.abs(number);
-    return number.toFixed(size < 10 ? 2 : size < 100 ? 1 : 0).replace(/\.?0+$/, (end) => (end.startsWith(".") ? "" : end));
+    return String(Number(number.toFixed(size < 10 ? 2 : size < 100 ? 1 : 0)));
   };
   const time = (ms) => {
     if (ms === null || ms === undefined) return "–";
+    if (ms === 0) return "0";
     if (ms < 0.9995) return `${digits(ms * 1000)} µs`;
     if (ms < 999.5) return `${digits(ms)} ms`;
     return `${digits(ms / 1000)} s`;
@@ -129,7 +130,9 @@
   const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
   const narrow = () => window.innerWidth < 560;
   const drawn = [];
-  let logarithmic = false;
+  // Whether times are shown by their logarithm. Curves with a long tail have no shape otherwise.
+  const hasLongTail = data.curves.lines.some(({ times }) => times[times.length - 1] > 20 * times[Math.min(6, times.length - 1)]);
+  const logarithmic = { course: false, curves: hasLongTail };
   // What is zoomed into: seconds from and to.
   let zoom = null;
 
@@ -142,11 +145,14 @@
     ...more,
   });
   const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400, 172800, 604800];
-  const secondsAxis = () => axis((_, ticks) => ticks.map(elapsed), { incrs: STEPS, space: 60 });
-  const timeAxis = () => axis(
-    (_, ticks) => ticks.map((tick) => (tick === null ? "" : time(tick))),
-    { size: 62 },
-  );
+  const secondsAxis = () => axis((_, ticks) => ticks.map(elapsed), { incrs: STEPS, space: 60, size: 28 });
+  // Lines at powers of ten only, where times are logarithmic.
+  const isPowerOfTen = (number) => Math.abs(Math.log10(number) - Math.round(Math.log10(number))) < 1e-6;
+  const timeAxis = (isLogarithmic) => {
+    const own = axis((_, ticks) => ticks.map((tick) => (tick === null ? "" : time(tick))), { size: 62 });
+    if (isLogarithmic) own.grid.filter = (_, ticks) => ticks.map((tick) => (isPowerOfTen(tick) ? tick : null));
+    return own;
+  };
   const countAxis = () => axis((_, ticks) => ticks.map((tick) => (tick === null ? "" : grouped(tick))), { size: 62 });
 
   // Where the generator did not keep up.
@@ -221,10 +227,12 @@
   };
 
   const fromZero = { range: (_, min, max) => [0, max > 0 ? max * 1.08 : 1] };
-  const timeScale = () => (logarithmic
+  const timeScale = (isLogarithmic) => (isLogarithmic
     ? { distr: 3, range: (_, min, max) => (min > 0 ? uPlot.rangeLog(min, max, 10, true) : [0.1, 1]) }
     : fromZero);
   const perSecond = (number) => `${digits(number)}/s`;
+  // What stays as it is until the next interval.
+  const steps = () => ({ paths: uPlot.paths.stepped({ align: 1 }) });
   const filled = (series) => ({ fill: `${colour(`--series-${series}`)}22` });
 
   const drawCourse = () => {
@@ -235,14 +243,14 @@
       [line("samples", 1, perSecond, filled(1)), failures], [data.rate, data.failed], countAxis(), fromZero);
     overTime("chart-times", height,
       [line("p50", 1, time), line("p95", 2, time), line("p99", 3, time)],
-      [data.p50, data.p95, data.p99], timeAxis(), timeScale());
-    const load = [[line("threads", 5, grouped, { dash: [5, 4] }), data.threads]];
-    if (data.connections) load.unshift([line("open connections", 4, grouped, filled(4)), data.connections]);
+      [data.p50, data.p95, data.p99], timeAxis(logarithmic.course), timeScale(logarithmic.course));
+    const load = [[line("threads", 5, grouped, { dash: [5, 4], ...steps() }), data.threads]];
+    if (data.connections) load.unshift([line("open connections", 4, grouped, { ...filled(4), ...steps() }), data.connections]);
     byId("load-title").textContent = data.connections ? "Open connections and threads" : "Threads";
     overTime("chart-load", height, load.map(([one]) => one), load.map(([, values]) => values), countAxis(), fromZero);
     const opens = [];
-    if (data.opened) opens.push([line("opened", 4, perSecond, filled(4)), data.opened]);
-    if (data.refused) opens.push([line("refused", 3, perSecond), data.refused]);
+    if (data.opened) opens.push([line("opened", 4, perSecond, { ...filled(4), ...steps() }), data.opened]);
+    if (data.refused) opens.push([line("refused", 3, perSecond, steps()), data.refused]);
     if (opens.length > 0) {
       overTime("chart-opens", height, opens.map(([one]) => one), opens.map(([, values]) => values), countAxis(), fromZero);
     } else {
@@ -287,6 +295,7 @@
         });
       });
       ctx.restore();
+      shade(chart);
     };
     const value = byId("heat-value");
     const point = (chart) => {
@@ -303,7 +312,7 @@
     const limits = [edges[0], edges[edges.length - 1]];
     const chart = overTime("chart-heat", narrow() ? 200 : 260,
       [{ label: "times", show: true, paths: () => null, points: { show: false } }],
-      [data.t.map(() => null)], timeAxis(), { distr: 3, range: () => limits },
+      [data.t.map(() => null)], timeAxis(true), { distr: 3, range: () => limits },
       { drawAxes: [cells], setCursor: [point] });
     if (chart) chart.root.querySelector(".u-legend").remove();
   };
@@ -313,8 +322,8 @@
   const hiddenCurves = new Set();
   const percentOf = (nines) => 100 * (1 - 10 ** -nines);
   const percentText = (nines) => {
-    const decimals = nines < 1 ? 0 : Math.min(Math.max(Math.ceil(nines) - 2 + 1, 1), 6);
-    return `${percentOf(nines).toFixed(decimals).replace(/\.0+$/, "")} %`;
+    const decimals = nines < 1 ? 1 : Math.min(Math.ceil(nines) - 1, 7);
+    return `${Number(percentOf(nines).toFixed(decimals))} %`;
   };
   const drawCurves = () => {
     const { nines, lines } = data.curves;
@@ -325,13 +334,13 @@
       show: !hiddenCurves.has(index),
     }));
     const values = lines.map(({ times }) => nines.map((_, index) => times[index] ?? null));
-    const marks = [0, 0.30103, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+    const marks = narrow() ? [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] : [0, 0.30103, 1, 2, 3, 4, 5, 6, 7, 8, 9];
     const most = Math.max(nines[nines.length - 1], 1);
     make("chart-curves", narrow() ? 240 : 300, {
-      scales: { x: { time: false, range: () => [0, most] }, y: timeScale() },
+      scales: { x: { time: false, range: () => [0, most] }, y: timeScale(logarithmic.curves) },
       axes: [
-        axis((_, ticks) => ticks.map(percentText), { splits: () => marks.filter((mark) => mark <= most) }),
-        timeAxis(),
+        axis((_, ticks) => ticks.map(percentText), { size: 28, splits: () => marks.filter((mark) => mark <= most) }),
+        timeAxis(logarithmic.curves),
       ],
       series: [{ label: "percentile", value: (_, at) => (at === null || at === undefined ? "–" : percentText(at)) }, ...series],
       cursor: { drag: { x: false, y: false }, points: { size: 6 } },
@@ -351,9 +360,14 @@
     drawCourse();
   };
 
-  byId("log")?.addEventListener("change", (event) => {
-    logarithmic = event.target.checked;
-    drawAll();
+  Object.entries(logarithmic).forEach(([name, isSet]) => {
+    const box = byId(`log-${name}`);
+    if (!box) return;
+    box.checked = isSet;
+    box.addEventListener("change", () => {
+      logarithmic[name] = box.checked;
+      drawAll();
+    });
   });
   byId("unzoom")?.addEventListener("click", () => zoomTo(null));
 

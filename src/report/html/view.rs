@@ -191,7 +191,7 @@ fn tiles(page: &Page<'_>) -> Vec<Tile> {
     if connections.opened + connections.refused > 0 {
         let peak = page.peak_connections.map(|peak| format!("at most {} at once", thousands(peak)));
         let opened = thousands(connections.opened);
-        tiles.push(tile("connections opened", opened, peak.unwrap_or_default()));
+        tiles.push(tile("connections", opened, peak.unwrap_or_default()));
     }
     tiles
 }
