@@ -85,7 +85,7 @@ fn stats(labels: usize, seconds: u32, samples: u32, kinds: usize) -> Stats {
         let share = f64::from(number) / f64::from(samples);
         // It gets slower in the middle.
         let slow = 1.0 + 6.0 * (-((share - 0.6) / 0.08).powi(2)).exp();
-        let label = if number % 3 == 0 { number as usize % labels } else { 1 };
+        let label = if number % 3 == 0 { (number / 3) as usize % labels } else { 1 };
         let typical = (2.0 + f64::from(number % 3 * 2)) * slow;
         let end = Duration::from_secs_f64(1.0 + share.sqrt() * f64::from(seconds - 1));
         let mut sample = row(origin, &names[label], end, numbers.time(typical));
