@@ -60,13 +60,10 @@ impl Numbers {
         f64::from(u32::try_from(self.0 >> 32).expect("it has 32 bits")) / 4_294_967_296.0
     }
 
-    /// A whole number below another; small ones come more often.
+    /// A whole number below another.
     fn below(&mut self, most: usize) -> usize {
-        let mut draw = || {
-            self.next();
-            usize::try_from(self.0 >> 40).expect("it has 24 bits") % most
-        };
-        draw().min(draw())
+        self.next();
+        usize::try_from(self.0 >> 40).expect("it has 24 bits") % most
     }
 
     /// Times of a server that is mostly quick and sometimes not.
