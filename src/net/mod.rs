@@ -3,6 +3,7 @@
 mod client;
 mod cookies;
 mod dial;
+mod shown;
 mod stream;
 mod tls;
 mod url;
@@ -13,12 +14,13 @@ use std::io;
 pub use client::{HttpAnswer, HttpError, HttpExchange, HttpLimits, HttpRequest, drain, request};
 pub use cookies::Cookies;
 pub use dial::{DialError, Dialed, TlsPhase, TlsTo, dial};
+pub use shown::{is_secret, password, shown, user_info};
 pub use stream::Stream;
 pub use tls::{
     Certificates, PemError, PrivateKey, TlsClient, TlsConnector, TlsError, TlsSettings,
     TlsSettingsError, TlsVersion, is_server_name,
 };
-pub use url::{Url, UrlError, encoded, is_secret, password, shown};
+pub use url::{Url, UrlError, encoded};
 pub use web::host_header;
 
 /// What TLS has to say in an error of a [`Stream`], if it comes from there.
