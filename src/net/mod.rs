@@ -5,6 +5,7 @@ mod cookies;
 mod dial;
 mod stream;
 mod tls;
+mod turn;
 mod url;
 mod web;
 
@@ -18,6 +19,7 @@ pub use tls::{
     Certificates, PemError, PrivateKey, TlsClient, TlsConnector, TlsError, TlsSettings,
     TlsSettingsError, TlsVersion, is_server_name,
 };
+pub use turn::give_way;
 pub use url::{Url, UrlError, encoded, is_secret, password, shown};
 pub use web::host_header;
 

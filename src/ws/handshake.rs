@@ -94,6 +94,9 @@ impl UpgradeRequest {
         let mut response = httparse::Response::new(&mut headers);
         let head = &received[..received.len().min(MAX_RESPONSE)];
         match response.parse(head) {
+            Err(httparse::Error::TooManyHeaders) => {
+                Answer::Invalid { what: format!("the answer has more than {MAX_HEADERS} headers") }
+            }
             Err(error) => Answer::Invalid { what: format!("the answer is not HTTP: {error}") },
             Ok(httparse::Status::Partial) if head.len() == MAX_RESPONSE => {
                 Answer::Invalid { what: format!("the answer's head exceeds {MAX_RESPONSE} bytes") }

@@ -165,7 +165,16 @@ fn an_answer_that_goes_wrong_says_how() {
     for (bytes, code, text) in [
         ("", "DISCONNECTED", "ended before the answer was complete"),
         ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello", "DISCONNECTED", "ended before"),
-        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz", "DISCONNECTED", ""),
+        (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
+            "PROTOCOL_ERROR",
+            "in its body: Invalid chunk size",
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe",
+            "DISCONNECTED",
+            "ended before",
+        ),
         ("SSH-2.0-OpenSSH_9.2\r\n\r\n", "PROTOCOL_ERROR", "is not HTTP"),
         ("HTTP/1.1 200 OK\r\nX Y\r\n\r\n", "PROTOCOL_ERROR", "is not HTTP"),
         (
@@ -178,8 +187,24 @@ fn an_answer_that_goes_wrong_says_how() {
         finished.expect_exit(1);
         let row = finished.row("http");
         assert!(row.failure.contains(text), "{bytes}: {row:?}");
-        let either = row.code == code || (text.is_empty() && row.code == "PROTOCOL_ERROR");
-        assert!(either, "{bytes}: {row:?}");
+        assert_eq!(row.code, code, "{bytes}: {row:?}");
+    }
+}
+
+#[test]
+fn an_answer_with_too_many_headers_says_how_many_it_may_have() {
+    for (step, count, code) in
+        [("http", 128, "200"), ("http", 129, "PROTOCOL_ERROR"), ("open", 129, "UPGRADE")]
+    {
+        let headers = "X: y\r\n".repeat(count - 1);
+        let bytes = format!("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n{headers}\r\n");
+        let peer = Peer::spawn(move |client| {
+            answer(client, &bytes);
+        });
+        let finished = run(peer, &format!("- {step}: {{ path: / }}"));
+        let row = finished.row(step);
+        assert_eq!(row.code, code, "{row:?}");
+        assert!(row.success || row.failure.contains("128 headers"), "{row:?}");
     }
 }
 

@@ -1,0 +1,158 @@
+//! A stream as the HTTP library reads and writes it: it notes how far the exchange is, and gives way.
+
+use std::cell::Cell;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+use std::time::Instant;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::clock;
+use crate::net::{Stream, give_way};
+use crate::net::client::{HttpError, HttpLimits};
+
+/// A turn moves about so many bytes.
+const TURN: usize = 64 * 1024;
+
+/// What a read or write of hardly anything counts for, in bytes: it costs a call of the kernel's all
+/// the same.
+const LEAST: usize = 256;
+
+/// How far an exchange is.
+#[derive(Debug)]
+pub(super) struct Progress {
+    connected: Instant,
+    pub(super) sent: Cell<u64>,
+    pub(super) received: Cell<u64>,
+    /// When bytes were last handed to the kernel.
+    last_write: Cell<Instant>,
+    /// Whether the kernel took no more.
+    is_blocked: Cell<bool>,
+    pub(super) first_read: Cell<Option<Instant>>,
+    pub(super) last_read: Cell<Option<Instant>>,
+    /// How many bytes the turn may still move.
+    allowance: Cell<usize>,
+}
+
+impl Progress {
+    pub(super) fn new(connected: Instant) -> Self {
+        Self {
+            connected,
+            sent: Cell::new(0),
+            received: Cell::new(0),
+            last_write: Cell::new(connected),
+            is_blocked: Cell::new(false),
+            first_read: Cell::new(None),
+            last_read: Cell::new(None),
+            allowance: Cell::new(TURN),
+        }
+    }
+
+    /// What follows is done without giving way to other tasks.
+    pub(super) fn begin_turn(&self) {
+        self.allowance.set(TURN);
+    }
+
+    /// Pending, to go on in the next turn, where this one has moved enough: the library reads on for as
+    /// long as there is something to read, and passes over interim answers as it does.
+    fn poll_turn(&self, context: &mut Context<'_>) -> Poll<()> {
+        if self.allowance.get() == 0 {
+            give_way(context);
+            return Poll::Pending;
+        }
+        Poll::Ready(())
+    }
+
+    fn has_moved(&self, bytes: usize) {
+        self.allowance.set(self.allowance.get().saturating_sub(bytes.max(LEAST)));
+    }
+
+    pub(super) fn deadline(&self, limits: HttpLimits) -> Instant {
+        if self.is_blocked.get() {
+            self.connected + limits.write
+        } else {
+            self.last_write.get() + limits.read
+        }
+    }
+
+    pub(super) fn timed_out(&self) -> HttpError {
+        if self.is_blocked.get() {
+            return HttpError::WriteTimeout;
+        }
+        HttpError::ReadTimeout {
+            so_far: match self.received.get() {
+                0 => String::new(),
+                bytes => format!("; {bytes} bytes had come"),
+            },
+        }
+    }
+
+    fn has_written(&self, outcome: &Poll<io::Result<usize>>) {
+        match outcome {
+            Poll::Pending => self.is_blocked.set(true),
+            Poll::Ready(Ok(bytes)) => {
+                self.is_blocked.set(false);
+                self.sent.set(self.sent.get() + *bytes as u64);
+                self.has_moved(*bytes);
+                self.last_write.set(clock::now());
+            }
+            Poll::Ready(Err(_)) => self.is_blocked.set(false),
+        }
+    }
+}
+
+/// A stream that notes its progress.
+pub(super) struct Wire {
+    pub(super) stream: Stream,
+    pub(super) progress: Rc<Progress>,
+}
+
+impl AsyncRead for Wire {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        ready!(self.progress.poll_turn(context));
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        let bytes = buffer.filled().len() - before;
+        self.progress.has_moved(bytes);
+        if bytes == 0 && self.stream.is_cut() {
+            // Else a body that ends with the connection would pass for whole (RFC 9112 9.8).
+            let how = "the server closed TCP without ending TLS (no `close_notify`)";
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::UnexpectedEof, how)));
+        }
+        if bytes > 0 {
+            let now = Some(clock::now());
+            let Progress { first_read, last_read, received, .. } = &*self.progress;
+            first_read.set(first_read.get().or(now));
+            last_read.set(now);
+            received.set(received.get() + bytes as u64);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Wire {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        ready!(self.progress.poll_turn(context));
+        let outcome = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.progress.has_written(&outcome);
+        outcome
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
