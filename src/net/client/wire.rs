@@ -10,8 +10,8 @@ use std::time::Instant;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::clock;
-use crate::net::{Stream, give_way};
 use crate::net::client::{HttpError, HttpLimits};
+use crate::net::{Stream, give_way};
 
 /// A turn moves about so many bytes.
 const TURN: usize = 64 * 1024;
