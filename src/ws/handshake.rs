@@ -8,6 +8,8 @@ use crate::net::host_header;
 
 /// An answer's head may be this long, in bytes.
 pub const MAX_RESPONSE: usize = 64 * 1024;
+/// So many interim answers may come before it, and no more bytes of them than of a head.
+pub(crate) const MAX_INTERIM: usize = 100;
 const MAX_HEADERS: usize = 128;
 /// Offers subprotocols, and names the one that the server chose (RFC 6455 11.3.4).
 const SUBPROTOCOL: &str = "Sec-WebSocket-Protocol";
@@ -37,6 +39,12 @@ pub struct UpgradeRequest {
 pub enum Answer {
     /// More bytes are needed.
     Incomplete,
+    /// An interim answer, which says nothing yet (RFC 9110 15.2): the next one follows after `length`
+    /// bytes.
+    Interim {
+        /// Of the head.
+        length: usize,
+    },
     /// Accepted; frames follow after `length` bytes.
     Accepted {
         /// Of the head.
@@ -108,6 +116,9 @@ impl UpgradeRequest {
 
     fn judge_head(&self, response: &httparse::Response<'_, '_>, length: usize) -> Answer {
         let status = response.code.unwrap_or_default();
+        if matches!(status, 100 | 102..=199) {
+            return Answer::Interim { length };
+        }
         if status != 101 {
             let line = format!("{status} {}", response.reason.unwrap_or_default());
             return Answer::Refused { status, line: line.trim_end().to_owned(), length };
@@ -172,7 +183,8 @@ impl UpgradeRequest {
         }
         let offered = match self.subprotocols.as_slice() {
             [] => "none was".to_owned(),
-            offered => format!("`{}` was", offered.join("`, `")),
+            [one] => format!("`{one}` was"),
+            offered => format!("`{}` were", offered.join("`, `")),
         };
         let what = "the answer chooses a subprotocol that was not offered";
         Some(format!("{what}: `{first}`; {offered}"))

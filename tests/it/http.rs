@@ -323,6 +323,26 @@ fn a_redirect_of_a_post_becomes_a_get_and_takes_new_cookies_along() {
 }
 
 #[test]
+fn each_server_on_the_way_has_its_own_time_to_be_connected_with() {
+    let peer = Peer::spawn(|client| {
+        client.read_request();
+        if client.index() == 0 {
+            idle(Duration::from_millis(900));
+            // A name, which takes longer to look up than no time at all.
+            let host = client.host().replace("127.0.0.1", "localhost");
+            client
+                .send(format!("HTTP/1.1 302 Found\r\nLocation: http://{host}/\r\n\r\n").as_bytes());
+        } else {
+            client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+        }
+    });
+    let steps = "- http: { path: /, follow_redirects: 1, connect_timeout: 800ms }";
+    let (finished, _) = run_against(peer, &plan("", steps));
+    finished.expect_exit(0);
+    assert!(finished.row("http").elapsed >= 900, "{finished:#?}");
+}
+
+#[test]
 fn the_server_closes_first_so_that_no_socket_of_ours_waits() {
     let peer = Peer::spawn(|client| {
         answer(client, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");

@@ -29,10 +29,9 @@ pub(crate) async fn run<'p>(
     sampler: &'p Sampler,
     spec: &'p Http,
 ) -> Result<Execution, Failure> {
-    let mut trip = evaluate(scope, connections, sampler, spec)?;
+    let trip = evaluate(scope, connections, sampler, spec)?;
     let mut shown = shown_address(scope, connections, &trip.url.to_http());
     let mut outcome = Outcome::begun(clock::now());
-    trip.limits.connect_by = outcome.start + trip.connect_timeout;
     let first = trip.url.clone();
     let Some(mut arrival) = connections.drive(Box::pin(trip.travel())).await else {
         outcome.url = Some(shown);
@@ -192,7 +191,9 @@ impl Trip {
         };
         let tls = self.securing.as_ref().and_then(|securing| securing.to(&self.url));
         let begun = clock::now();
-        let mut exchange = net::request(request, tls, self.limits).await;
+        // Each server has the time to be connected with, however long the one before took to answer.
+        let limits = HttpLimits { connect_by: begun + self.connect_timeout, ..self.limits };
+        let mut exchange = net::request(request, tls, limits).await;
         if let Some(remains) = exchange.remains.take() {
             self.worker.leave_behind(net::drain(remains));
         }

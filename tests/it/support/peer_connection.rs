@@ -101,6 +101,11 @@ impl PeerConnection {
         &self.record.request
     }
 
+    /// Whom the client takes it for.
+    pub(crate) fn host(&self) -> String {
+        self.record.header("Host").expect("the request has a host").to_owned()
+    }
+
     /// Reads the body of the request whose head was read; gives both.
     pub(crate) fn request_with_body(&mut self) -> String {
         let length = self
