@@ -1,11 +1,13 @@
 //! Open and staged load, by what a user sees: how many threads come and go, and when.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use wsmeter::target::Server;
 
 use crate::controllers::run;
 use crate::support::env::Env;
+use crate::support::time::{idle, wait_until};
 
 /// A plan of one group against the embedded server.
 fn plan(group: &str, steps: &str) -> String {
@@ -232,4 +234,26 @@ thread_groups:
     assert!(!spans.is_empty());
     let last = finished.stderr.lines().last().unwrap_or_default();
     assert!(last.starts_with("FAILED: "), "{last}");
+}
+
+#[test]
+fn a_generator_that_stood_still_once_says_so() {
+    let server = Server::start(([127, 0, 0, 1], 0).into()).expect("it starts");
+    let plan = "defaults: { url: '${__P(target)}', path: /echo }
+thresholds: { all: saturated == 0 }
+thread_groups:
+  duration: 4s
+  steps: [open: { if_open: keep }, request_response: x, pause: 20ms]
+";
+    let env = Env::new();
+    let running = env.start(plan, &["-J", &format!("target=ws://{}", server.address())]);
+    wait_until("messages flow", || server.counters().messages_received > 20);
+    running.signal("STOP");
+    idle(Duration::from_millis(1_200));
+    running.signal("CONT");
+    let finished = running.finish();
+    finished.expect_exit(1);
+    let spans = finished.summary["generator"]["saturated"].as_array().expect("a list");
+    assert!(!spans.is_empty(), "{}", finished.summary["generator"]);
+    assert!(finished.stderr.contains("\nwarning: this generator was saturated from "));
 }

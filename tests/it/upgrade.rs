@@ -120,7 +120,7 @@ fn interim_answers_are_passed_over() {
         ],
         "{finished:#?}"
     );
-    assert_eq!(finished.row("at once").bytes, 129 + 25 + 41);
+    assert_eq!(finished.row("at once").bytes, 129 + 25 + 40);
     assert!(finished.row("refused").success);
     let row = finished.row("without end");
     assert!(row.failure.contains("100 interim answers") && row.elapsed < 3_000, "{row:?}");
