@@ -21,6 +21,8 @@ use crate::clock;
 use crate::net::client::wire::{Progress, Wire};
 use crate::net::{DialError, Stream, TlsTo, Url, dial, host_header, tls_error};
 
+pub use wire::HttpTally;
+
 mod wire;
 
 /// An answer's head may be this long, in bytes.
@@ -61,16 +63,10 @@ pub struct HttpLimits {
 /// What came of a request.
 #[derive(Debug)]
 pub struct HttpExchange {
-    /// When it was connected, or connecting failed.
-    pub connected: Instant,
-    /// When the first byte of the answer was read.
-    pub first_byte: Option<Instant>,
     /// When the last byte of the answer was read, or the failure noticed.
     pub end: Instant,
     /// Bytes sent.
     pub sent: u64,
-    /// Bytes received.
-    pub received: u64,
     /// The head of the request, as text.
     pub request_head: String,
     /// The answer.
@@ -125,18 +121,19 @@ pub enum HttpError {
     },
 }
 
-/// Sends the request, over TLS if `tls` is given, and waits for the whole answer.
+/// Sends the request, over TLS if `tls` is given, and waits for the whole answer. `tally` is added to.
 pub async fn request(
     request: HttpRequest,
     tls: Option<TlsTo<'_>>,
     limits: HttpLimits,
+    tally: &Rc<HttpTally>,
 ) -> HttpExchange {
     let url = request.url.clone();
     let message = message(request);
     let request_head = request_head(&message);
     let dialed = dial(&url, tls, limits.connect_by).await;
     let connected = clock::now();
-    let progress = Rc::new(Progress::new(connected));
+    let progress = Rc::new(Progress::new(connected, tally));
     let outcome = match dialed {
         Ok(dialed) => {
             let wire = Wire { stream: dialed.stream, progress: Rc::clone(&progress) };
@@ -146,22 +143,17 @@ pub async fn request(
     };
     let (result, remains) = match outcome {
         Ok((answer, stream)) => (Ok(answer), Some(stream)),
+        Err(HttpError::Invalid { .. }) if progress.met_tls() => {
+            let what = "it is an alert of TLS; `https://` may reach the server".to_owned();
+            (Err(HttpError::Invalid { what }), None)
+        }
         Err(error) => (Err(error), None),
     };
     let end = match &result {
         Ok(_) => progress.last_read.get().unwrap_or(connected),
         Err(_) => clock::now(),
     };
-    HttpExchange {
-        connected,
-        first_byte: progress.first_read.get(),
-        end,
-        sent: progress.sent.get(),
-        received: progress.received.get(),
-        request_head,
-        result,
-        remains,
-    }
+    HttpExchange { end, sent: progress.sent.get(), request_head, result, remains }
 }
 
 /// Waits, at most a second, until the server closes TCP, as it was asked to: the side that closes first

@@ -4,7 +4,7 @@ use http::{Request, Uri, header};
 use tungstenite::handshake::client::{generate_key, generate_request};
 use tungstenite::handshake::derive_accept_key;
 
-use crate::net::host_header;
+use crate::net::{TLS_ALERT, host_header};
 
 /// An answer's head may be this long, in bytes.
 pub const MAX_RESPONSE: usize = 64 * 1024;
@@ -98,6 +98,13 @@ impl UpgradeRequest {
 
     /// Judges what has been received so far; the same whatever pieces it came in.
     pub fn judge(&self, received: &[u8]) -> Answer {
+        if received == &TLS_ALERT[..1] {
+            return Answer::Incomplete;
+        }
+        if received.starts_with(&TLS_ALERT) {
+            let what = "the server speaks TLS on this port: `wss://` may reach it".to_owned();
+            return Answer::Invalid { what };
+        }
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut response = httparse::Response::new(&mut headers);
         let head = &received[..received.len().min(MAX_RESPONSE)];

@@ -88,6 +88,7 @@ fn the_end_of_the_run_and_a_second_signal_wait_for_no_flood() {
     finished.expect_exit(3);
     let row = finished.row("http");
     assert!(row.code == "INTERRUPTED" && row.elapsed < 4_000, "{row:?}");
+    assert!(row.bytes > 1_000 && row.sent_bytes > 50 && row.connect < 400, "{row:?}");
 
     let (peer, env) = (flooding("", flood), Env::new());
     let steps = format!("- http: {{ path: /ok }}\n{steps}");

@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::clock;
 use crate::net::client::{HttpError, HttpLimits};
-use crate::net::{Stream, give_way};
+use crate::net::{Stream, TLS_ALERT, give_way};
 
 /// A turn moves about so many bytes.
 const TURN: usize = 64 * 1024;
@@ -19,6 +19,20 @@ const TURN: usize = 64 * 1024;
 /// What a read or write of hardly anything counts for, in bytes: it costs a call of the kernel's all
 /// the same.
 const LEAST: usize = 256;
+
+/// What has passed on the way to an answer, from one server to the next; known also where the way is cut
+/// off.
+#[derive(Debug, Default)]
+pub struct HttpTally {
+    /// When it was first connected, or connecting failed.
+    pub connected: Cell<Option<Instant>>,
+    /// When the first byte of the last server's answer was read.
+    pub first_byte: Cell<Option<Instant>>,
+    /// Bytes sent.
+    pub sent: Cell<u64>,
+    /// Bytes received.
+    pub received: Cell<u64>,
+}
 
 /// How far an exchange is.
 #[derive(Debug)]
@@ -30,23 +44,28 @@ pub(super) struct Progress {
     last_write: Cell<Instant>,
     /// Whether the kernel took no more.
     is_blocked: Cell<bool>,
-    pub(super) first_read: Cell<Option<Instant>>,
+    /// What the server has begun with.
+    begins: Cell<[u8; 2]>,
     pub(super) last_read: Cell<Option<Instant>>,
     /// How many bytes the turn may still move.
     allowance: Cell<usize>,
+    tally: Rc<HttpTally>,
 }
 
 impl Progress {
-    pub(super) fn new(connected: Instant) -> Self {
+    pub(super) fn new(connected: Instant, tally: &Rc<HttpTally>) -> Self {
+        tally.connected.set(tally.connected.get().or(Some(connected)));
+        tally.first_byte.set(None);
         Self {
             connected,
             sent: Cell::new(0),
             received: Cell::new(0),
             last_write: Cell::new(connected),
             is_blocked: Cell::new(false),
-            first_read: Cell::new(None),
+            begins: Cell::default(),
             last_read: Cell::new(None),
             allowance: Cell::new(TURN),
+            tally: Rc::clone(tally),
         }
     }
 
@@ -89,12 +108,32 @@ impl Progress {
         }
     }
 
+    /// Whether the server has begun with an alert of TLS.
+    pub(super) fn met_tls(&self) -> bool {
+        self.begins.get() == TLS_ALERT
+    }
+
+    fn has_read(&self, bytes: &[u8]) {
+        let now = Some(clock::now());
+        let Self { tally, received, begins, .. } = self;
+        for (at, byte) in (received.get()..2).zip(bytes) {
+            let mut both = begins.get();
+            both[usize::from(at > 0)] = *byte;
+            begins.set(both);
+        }
+        tally.first_byte.set(tally.first_byte.get().or(now));
+        self.last_read.set(now);
+        received.set(received.get() + bytes.len() as u64);
+        tally.received.set(tally.received.get() + bytes.len() as u64);
+    }
+
     fn has_written(&self, outcome: &Poll<io::Result<usize>>) {
         match outcome {
             Poll::Pending => self.is_blocked.set(true),
             Poll::Ready(Ok(bytes)) => {
                 self.is_blocked.set(false);
                 self.sent.set(self.sent.get() + *bytes as u64);
+                self.tally.sent.set(self.tally.sent.get() + *bytes as u64);
                 self.has_moved(*bytes);
                 self.last_write.set(clock::now());
             }
@@ -126,11 +165,7 @@ impl AsyncRead for Wire {
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::UnexpectedEof, how)));
         }
         if bytes > 0 {
-            let now = Some(clock::now());
-            let Progress { first_read, last_read, received, .. } = &*self.progress;
-            first_read.set(first_read.get().or(now));
-            last_read.set(now);
-            received.set(received.get() + bytes as u64);
+            self.progress.has_read(&buffer.filled()[before..]);
         }
         Poll::Ready(Ok(()))
     }
