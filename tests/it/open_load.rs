@@ -257,3 +257,25 @@ thread_groups:
     assert!(!spans.is_empty(), "{}", finished.summary["generator"]);
     assert!(finished.stderr.contains("\nwarning: this generator was saturated from "));
 }
+
+#[test]
+fn what_tls_adds_to_a_connection_is_reckoned_with() {
+    // 8 KiB, and 6 KiB more over TLS.
+    for (scheme, bytes) in [("ws", "1,638,400,000,000"), ("wss", "2,867,200,000,000")] {
+        let text = format!(
+            "thread_groups:
+- threads: 1000000
+  ramp_up: 10h
+  steps:
+  - for_each:
+      in: {{ from: 1, to: 200 }}
+      as: n
+      steps: [open: {{ url: '{scheme}://127.0.0.1:1', connection: 'c ${{n}}' }}]
+"
+        );
+        let finished = Env::new().run(&text, &[]);
+        finished.expect_exit(2);
+        let wanted = format!("the run needs at least {bytes} bytes of memory, limit ");
+        assert!(finished.stderr.contains(&wanted), "{}", finished.stderr);
+    }
+}
