@@ -74,6 +74,9 @@ impl Url {
                 help: Some("write `ws://host:port/path`".to_owned()),
             });
         }
+        if !authority.is_ascii() {
+            return Err(not_ascii(url, scheme, authority));
+        }
         let slash = if path.starts_with('/') { "" } else { "/" };
         let text = format!("{scheme}://{authority}{slash}{}", utf8_percent_encode(path, ENCODED));
         let uri: Uri = text.parse().map_err(|error| UrlError {
@@ -130,6 +133,20 @@ fn wrong_scheme(url: &str) -> UrlError {
             None if url.is_empty() || url.contains("://") => None,
             None => Some(format!("write `ws://{url}`")),
         },
+    }
+}
+
+/// The host of a URL has to be as names are looked up and certificates say it (RFC 5891).
+fn not_ascii(url: &str, scheme: &str, authority: &str) -> UrlError {
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (host, Some(port)),
+        _ => (authority, None),
+    };
+    let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+    let plain = url::Host::parse(host).ok();
+    UrlError {
+        what: format!("the host of `{}` is not ASCII", shown(url)),
+        help: plain.map(|host| format!("write it as `{scheme}://{host}{port}`")),
     }
 }
 

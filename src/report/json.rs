@@ -68,7 +68,7 @@ pub struct Generator {
     /// How late timers were, by the p99 of each second of each worker, at p99; `None` for a run of less
     /// than a second.
     pub timers_p99_ms: Option<f64>,
-    /// When it did not keep up for three seconds or more, in seconds from the start of the run.
+    /// When it did not keep up for three seconds or more or stood still for half a one, in seconds from the start of the run.
     pub saturated: Vec<[u64; 2]>,
     /// What each worker had of the cores, the one that waited longest for them first.
     pub workers: Vec<WorkerCpu>,

@@ -15,6 +15,7 @@ mod gallery;
 mod heartbeat;
 mod hostile;
 mod http;
+mod http_floods;
 mod include;
 mod jmeter;
 mod layers;

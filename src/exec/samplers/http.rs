@@ -1,7 +1,6 @@
 //! `http`: one request and its whole answer, over a connection of its own.
 
 use std::rc::Rc;
-use std::time::Instant;
 
 use url::form_urlencoded;
 
@@ -18,7 +17,7 @@ use crate::exec::samplers::payload;
 use crate::exec::securing::Securing;
 use crate::exec::trace::ConnectionTap;
 use crate::exec::worker::Worker;
-use crate::net::{self, Cookies, HttpError, HttpExchange, HttpLimits, HttpRequest, Url};
+use crate::net::{self, Cookies, HttpError, HttpExchange, HttpLimits, HttpRequest, HttpTally, Url};
 use crate::program::{Body, Http, Method, Sampler};
 use crate::sample::{Code, DataType};
 use crate::ws::{Direction, MessageKind, Tap, header_values};
@@ -29,15 +28,20 @@ pub(crate) async fn run<'p>(
     sampler: &'p Sampler,
     spec: &'p Http,
 ) -> Result<Execution, Failure> {
-    let mut trip = evaluate(scope, connections, sampler, spec)?;
+    let trip = evaluate(scope, connections, sampler, spec)?;
     let mut shown = shown_address(scope, connections, &trip.url.to_http());
     let mut outcome = Outcome::begun(clock::now());
-    trip.limits.connect_by = outcome.start + trip.connect_timeout;
-    let first = trip.url.clone();
-    let Some(mut arrival) = connections.drive(Box::pin(trip.travel())).await else {
+    let (first, tally) = (trip.url.clone(), Rc::clone(&trip.tally));
+    let arrival = connections.drive(Box::pin(trip.travel())).await;
+    outcome.end = arrival.as_ref().map_or_else(clock::now, |arrival| arrival.last.end);
+    outcome.connect = tally.connected.get().unwrap_or(outcome.end) - outcome.start;
+    outcome.first_byte = tally.first_byte.get();
+    outcome.bytes = tally.received.get();
+    outcome.sent_bytes = tally.sent.get();
+    let Some(mut arrival) = arrival else {
         outcome.url = Some(shown);
-        let now = clock::now();
-        return Ok(Execution::Row(outcome.failed(interrupted(), now)));
+        let end = outcome.end;
+        return Ok(Execution::Row(outcome.failed(interrupted(), end)));
     };
     scope.cookies = std::mem::take(&mut arrival.jar);
     hide(scope, &arrival);
@@ -45,11 +49,6 @@ pub(crate) async fn run<'p>(
         shown = shown_address(scope, connections, &arrival.url.to_http());
     }
     outcome.url = Some(shown);
-    outcome.connect = arrival.connected - outcome.start;
-    outcome.first_byte = arrival.last.first_byte;
-    outcome.end = arrival.last.end;
-    outcome.bytes = arrival.received;
-    outcome.sent_bytes = arrival.sent;
     Ok(Execution::Row(judge(scope, sampler, outcome, arrival)))
 }
 
@@ -134,17 +133,13 @@ struct Trip {
     tap: Option<ConnectionTap>,
     jar: Cookies,
     worker: Rc<Worker>,
+    tally: Rc<HttpTally>,
 }
 
 /// Where it ended.
 struct Arrival {
     url: Url,
     jar: Cookies,
-    /// When it was first connected.
-    connected: Instant,
-    /// Of all requests together, in bytes.
-    received: u64,
-    sent: u64,
     /// Why the last redirect was not followed.
     why: Option<String>,
     set_cookies: Vec<String>,
@@ -156,14 +151,10 @@ struct Arrival {
 impl Trip {
     /// Goes on until there is an answer that is no redirect, or one that is not to be followed.
     async fn travel(mut self) -> Arrival {
-        let mut redirects = Redirects::new(self.asking.redirects);
-        let (mut received, mut sent, mut set_cookies) = (0, 0, Vec::new());
-        let mut connected = None;
+        let mut redirects = Redirects::of_http(self.asking.redirects);
+        let mut set_cookies = Vec::new();
         loop {
             let last = self.send().await;
-            connected = connected.or(Some(last.connected));
-            received += last.received;
-            sent += last.sent;
             let next = match &last.result {
                 Ok(answer) => {
                     let set = header_values(&answer.head, "Set-Cookie");
@@ -181,20 +172,9 @@ impl Trip {
                 (Next::Refuse(why), _) => Some(why),
                 _ => None,
             };
-            let connected = connected.unwrap_or(last.connected);
             let Self { url, jar, .. } = self;
             let visited = redirects.visited(&url);
-            return Arrival {
-                url,
-                jar,
-                connected,
-                received,
-                sent,
-                why,
-                set_cookies,
-                visited,
-                last,
-            };
+            return Arrival { url, jar, why, set_cookies, visited, last };
         }
     }
 
@@ -208,7 +188,9 @@ impl Trip {
         };
         let tls = self.securing.as_ref().and_then(|securing| securing.to(&self.url));
         let begun = clock::now();
-        let mut exchange = net::request(request, tls, self.limits).await;
+        // Each server has the time to be connected with, however long the one before took to answer.
+        let limits = HttpLimits { connect_by: begun + self.connect_timeout, ..self.limits };
+        let mut exchange = net::request(request, tls, limits, &self.tally).await;
         if let Some(remains) = exchange.remains.take() {
             self.worker.leave_behind(net::drain(remains));
         }
@@ -301,6 +283,7 @@ fn evaluate(
             .map(|tracer| ConnectionTap { tracer: Rc::clone(tracer), connection: String::new() }),
         jar: std::mem::take(&mut scope.cookies),
         worker: Rc::clone(worker),
+        tally: Rc::default(),
     })
 }
 
