@@ -14,6 +14,7 @@
 //! - Every sampler execution becomes a [`sample::Sample`], everything without a row a
 //!   [`sample::Note`]; that is all that the engine and [`report`] share.
 //! - [`stats`] adds up, [`verdict`] judges, [`report`] writes.
+//! - [`results`] reads what a run, or JMeter, has written back into figures.
 //! - [`target`] is the embedded server for the quick start, tests and calibration.
 //! - [`console`] and [`cli`] are the only code that prints.
 
@@ -27,6 +28,7 @@ pub mod net;
 pub mod plan;
 pub mod program;
 pub mod report;
+pub mod results;
 pub mod sample;
 pub mod stats;
 pub mod target;

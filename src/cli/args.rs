@@ -36,6 +36,16 @@ pub(crate) enum Command {
     Functions,
     /// Print the JSON schema of plans, for editors.
     Schema(SchemaArguments),
+    /// Read results, of JMeter too, and report them: a table, and summary.json.
+    ///
+    /// Takes run folders and JTLs in CSV: any columns, order and delimiter, compressed by gzip or not.
+    /// Several are reported together. Exit codes: 0 reported; 2 something cannot be read; 3 something
+    /// cannot be written.
+    Report(ReportArguments),
+    /// Join the results of several runs, without loss.
+    ///
+    /// The rows of all, in order of time if each file is, with the columns of all of them.
+    Merge(MergeArguments),
     /// Run the embedded target: a WebSocket server for trying things out.
     ///
     /// Its paths: /echo, /push?hz=2, /slow?ms=1500, /stall?every=10000&ms=1000, /drop?after=5&code=1011, /cap?max=100, /binary,
@@ -155,6 +165,40 @@ pub(crate) struct SchemaArguments {
     /// Write the schema to this file; an existing one is replaced.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    /// Run folders and JTLs.
+    #[arg(value_name = "RESULTS", required = true)]
+    pub(crate) results: Vec<PathBuf>,
+
+    /// Write the report into this folder, made if missing; without it only the table is shown.
+    #[arg(short = 'o', long = "output", value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Overwrite an earlier report, deleting nothing else.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeArguments {
+    /// Run folders and JTLs.
+    #[arg(value_name = "RESULTS", required = true, num_args = 2..)]
+    pub(crate) results: Vec<PathBuf>,
+
+    /// Write samples.jtl and summary.json into this folder, made if missing.
+    #[arg(short = 'o', long = "output", value_name = "DIR", required_unless_present = "jtl")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Write the JTL to this file.
+    #[arg(short = 'l', long = "jtl", value_name = "FILE")]
+    pub(crate) jtl: Option<PathBuf>,
+
+    /// Overwrite earlier results, deleting nothing else.
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, Args)]

@@ -8,9 +8,11 @@ mod error;
 mod explain;
 mod functions;
 mod host;
+mod merge;
 mod new;
 mod preflight;
 mod progress;
+mod report;
 mod run;
 mod schema;
 mod serve;
@@ -49,6 +51,8 @@ fn run_with(arguments: impl Iterator<Item = OsString>) -> u8 {
         Command::Check(arguments) => Ok(check::check(console, &arguments)),
         Command::Functions => Ok(functions::functions(console)),
         Command::Schema(arguments) => schema::schema(console, &arguments),
+        Command::Report(arguments) => report::report(console, &arguments),
+        Command::Merge(arguments) => merge::merge(console, &arguments),
         Command::Serve(arguments) => serve::serve(console, &arguments),
     };
     outcome.unwrap_or_else(|error| error.report(console))

@@ -155,6 +155,7 @@ fn about(
         cores,
         started: iso(started),
         ended: iso(ended),
+        sources: Vec::new(),
     }
 }
 

@@ -32,10 +32,13 @@ pub struct About {
     pub started: String,
     /// ISO 8601, UTC.
     pub ended: String,
+    /// The results that were read, where this is not written by the run itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
 }
 
 /// The plan that was run.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Plan {
     /// Its file, as given.
     pub path: String,

@@ -1,0 +1,207 @@
+//! Results as figures.
+
+use std::time::{Duration, Instant};
+
+use crate::results::input::Jtl;
+use crate::results::row::{Kind, Row};
+use crate::results::sub_results::SubResults;
+use crate::results::{Oddity, ReadError, RunInfo, Source};
+use crate::sample::{Code, DataType, Sample};
+use crate::stats::{Blocks, Stats};
+
+/// Time stamps before this many milliseconds since 1970 (September 2001) are not of any run.
+const EARLIEST_MS: u64 = 1_000_000_000_000;
+
+/// What one or more JTLs come to.
+#[derive(Debug)]
+pub struct Results {
+    /// All figures. Transactions, and sub-results as JMeter writes them, are apart from the samplers.
+    pub stats: Stats,
+    /// The same over time.
+    pub blocks: Blocks,
+    /// Rows that were read.
+    pub rows: u64,
+    /// The first start, in milliseconds since 1970.
+    pub started_ms: u64,
+    /// The last end.
+    pub ended_ms: u64,
+    /// The moment that stands for `started_ms` in the figures, give or take rows before the first.
+    pub origin: Instant,
+    /// What was odd.
+    pub oddities: Vec<Oddity>,
+    /// For each source what its summary says, if it has one.
+    pub runs: Vec<Option<RunInfo>>,
+}
+
+/// Reads JTLs, and what the summaries beside them tell, into one set of figures. `origin` stands for the
+/// time stamp of the first row.
+///
+/// Fails if one of them cannot be read at all, or if there is no row in any.
+pub fn read(sources: &[Source], origin: Instant) -> Result<Results, ReadError> {
+    let mut reader = Reader {
+        results: Results {
+            stats: Stats::default(),
+            blocks: Blocks::default(),
+            rows: 0,
+            started_ms: u64::MAX,
+            ended_ms: 0,
+            origin,
+            oddities: Vec::new(),
+            runs: Vec::new(),
+        },
+        first_ms: None,
+    };
+    for source in sources {
+        reader.source(source)?;
+    }
+    let results = reader.results;
+    match sources {
+        [first, ..] if results.rows == 0 => {
+            let what = "there is no row: the run took no sample, or broke off before its first";
+            Err(ReadError::wrong(&first.jtl, None, what))
+        }
+        _ => Ok(results),
+    }
+}
+
+struct Reader {
+    results: Results,
+    /// The first row's time stamp.
+    first_ms: Option<u64>,
+}
+
+impl Reader {
+    fn source(&mut self, source: &Source) -> Result<(), ReadError> {
+        let run = match source.summary.as_deref().map(RunInfo::read).transpose() {
+            Ok(run) => run,
+            // The rows are what counts.
+            Err(error) => {
+                self.results.oddities.push(Oddity::new(&source.path, None, error.to_string()));
+                None
+            }
+        };
+        let mut jtl = Jtl::open(&source.jtl)?;
+        let rows = self.rows(&mut jtl)?;
+        if rows == 0 {
+            jtl.note(None, "there is no row");
+        }
+        self.results.rows += rows;
+        self.results.oddities.extend(jtl.finish(rows)?);
+        if let Some(run) = &run {
+            run.add_to(&mut self.results.stats);
+        }
+        self.results.runs.push(run);
+        Ok(())
+    }
+
+    /// Adds all rows of a file; gives their number.
+    fn rows(&mut self, jtl: &mut Jtl) -> Result<u64, ReadError> {
+        let (mut rows, mut early, mut subs) = (0, None, SubResults::default());
+        while jtl.advance()? {
+            let why = match Row::of(&jtl.record(), &jtl.layout) {
+                Ok(row) => {
+                    rows += 1;
+                    if row.time_ms < EARLIEST_MS {
+                        early.get_or_insert((jtl.line(), row.time_ms));
+                    }
+                    self.row(&row, subs.is_one(&row));
+                    continue;
+                }
+                Err(why) => why,
+            };
+            jtl.leave_out(jtl.line(), why);
+        }
+        if let Some((line, time_ms)) = early {
+            let what = format!(
+                "the time stamp {time_ms} is no time of a run in milliseconds since 1970: rates and times of \
+                 day are wrong if it is in seconds or counts from the start"
+            );
+            jtl.note(Some(line), what);
+        }
+        Ok(rows)
+    }
+
+    fn row(&mut self, row: &Row<'_>, is_sub_result: bool) {
+        let transaction = match row.kind() {
+            // It took no sample, and JMeter's report leaves it out too.
+            Kind::EmptyTransaction => return,
+            Kind::Transaction => true,
+            Kind::Sample => is_sub_result,
+        };
+        let end_ms = row.end_ms();
+        let results = &mut self.results;
+        results.started_ms = results.started_ms.min(row.time_ms);
+        results.ended_ms = results.ended_ms.max(end_ms);
+        let first_ms = *self.first_ms.get_or_insert(row.time_ms);
+        let code = code(row);
+        let (cause, failure_message) = if row.success { ("", "") } else { cause(row) };
+        let named;
+        let failure_message = if code == Code::Other && !row.success {
+            named = format!("{}: {failure_message}", row.code);
+            &named
+        } else {
+            failure_message
+        };
+        let sample = Sample {
+            label: &row.label,
+            start: moment(results.origin, first_ms, row.time_ms),
+            elapsed: Duration::from_nanos(row.elapsed),
+            connect: Duration::from_nanos(row.connect),
+            latency: Duration::from_nanos(row.latency),
+            idle: Duration::from_nanos(row.idle),
+            code,
+            message: &row.message,
+            failure_message,
+            cause: if code == Code::Other { failure_message } else { cause },
+            success: row.success,
+            data_type: match row.data_type {
+                b"text" => DataType::Text,
+                b"bin" => DataType::Binary,
+                _ => DataType::None,
+            },
+            bytes: row.bytes,
+            sent_bytes: row.sent_bytes,
+            thread: &row.thread,
+            group_threads: row.group_threads,
+            all_threads: row.all_threads,
+            url: if row.url == "null" { "" } else { &row.url },
+            variables: &[],
+            first_exchange: false,
+            delay: None,
+            transaction,
+        };
+        results.stats.sample(&sample);
+        results.blocks.record(&sample, end_ms);
+    }
+}
+
+/// The moment that a time stamp stands for. One that no moment can stand for (years before the first row)
+/// counts as the first row's.
+fn moment(origin: Instant, first_ms: u64, time_ms: u64) -> Instant {
+    let apart = Duration::from_millis(time_ms.abs_diff(first_ms));
+    let moment =
+        if time_ms >= first_ms { origin.checked_add(apart) } else { origin.checked_sub(apart) };
+    moment.unwrap_or(origin)
+}
+
+fn code(row: &Row<'_>) -> Code {
+    match row.code.as_bytes() {
+        b"200" => Code::OK,
+        // JMeter has no code for a transaction with failures.
+        b"" => Code::Number(if row.success { 200 } else { 0 }),
+        _ => Code::from_text(&row.code),
+    }
+}
+
+/// What failures are grouped by, and an example: as in JMeter's dashboard the failed assertion where the
+/// code says that all went well, and the response message elsewhere.
+fn cause<'a>(row: &'a Row<'_>) -> (&'a str, &'a str) {
+    let (message, failure): (&str, &str) = (&row.message, &row.failure_message);
+    let went_well = row.code.is_empty() || row.code.starts_with(['2', '3']) || row.code == "101";
+    let cause = match (went_well, failure, message) {
+        (true, "", "") => "Assertion failed",
+        (true, "", message) | (false, _, message @ (_ | "")) if !message.is_empty() => message,
+        (_, failure, _) => failure,
+    };
+    (cause, if failure.is_empty() { cause } else { failure })
+}
