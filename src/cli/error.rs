@@ -57,6 +57,25 @@ pub(crate) enum CliError {
     /// Results cannot be read.
     #[error(transparent)]
     Results(#[from] ReadError),
+    /// A tolerance of the command line is wrong.
+    #[error("{what}")]
+    Tolerance {
+        /// What is wrong.
+        what: String,
+        /// How to mend it.
+        help: Option<String>,
+    },
+    /// Two runs that cannot be compared.
+    #[error("no label is both in {} and in {}", base.display(), new.display())]
+    NothingInCommon {
+        /// The base.
+        base: PathBuf,
+        /// The new run.
+        new: PathBuf,
+    },
+    /// The comparison cannot be written.
+    #[error("failed to write the comparison")]
+    Comparison(#[source] io::Error),
     /// Joined rows cannot be written.
     #[error("failed to write the joined rows")]
     Merge(#[source] io::Error),
@@ -88,6 +107,7 @@ impl CliError {
             Self::New(error) => console.error(error, error.help()),
             Self::Output(error) => console.error(error, error.help()),
             Self::Results(error) => console.error(error, error.help()),
+            Self::Tolerance { help, .. } => console.error(self, help.as_deref()),
             Self::IsSource { .. } => console.error(self, Some("choose another place")),
             Self::Preflight(shortages) => {
                 for shortage in shortages {
@@ -110,11 +130,14 @@ impl CliError {
             | Self::Output(_)
             | Self::Results(_)
             | Self::IsSource { .. }
+            | Self::Tolerance { .. }
+            | Self::NothingInCommon { .. }
             | Self::Target(_) => PLAN_WRONG,
             Self::Start(_)
             | Self::Runtime(_)
             | Self::Summary(_)
             | Self::Merge(_)
+            | Self::Comparison(_)
             | Self::Schema(_) => BROKE_OFF,
         }
     }

@@ -19,7 +19,8 @@ pub(crate) fn merge(console: Console, arguments: &MergeArguments) -> Result<u8, 
     let results = results::read(&sources, clock::now())?;
     warn(console, &sources, &results);
     let own: Vec<_> = sources.iter().map(|source| source.jtl.clone()).collect();
-    let jtl = arguments.jtl.clone().or_else(|| Some(arguments.output.as_ref()?.join("samples.jtl")));
+    let jtl =
+        arguments.jtl.clone().or_else(|| Some(arguments.output.as_ref()?.join("samples.jtl")));
     if let Some(path) = jtl.filter(|path| is_a_source(path, &sources)) {
         return Err(CliError::IsSource { path });
     }

@@ -1,7 +1,9 @@
 //! The command line: arguments, wiring, exit codes.
 
 mod args;
+mod caveats;
 mod check;
+mod compare;
 mod drive;
 mod ending;
 mod error;
@@ -18,6 +20,7 @@ mod schema;
 mod serve;
 mod signals;
 mod try_plan;
+mod watch;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -52,6 +55,7 @@ fn run_with(arguments: impl Iterator<Item = OsString>) -> u8 {
         Command::Functions => Ok(functions::functions(console)),
         Command::Schema(arguments) => schema::schema(console, &arguments),
         Command::Report(arguments) => report::report(console, &arguments),
+        Command::Compare(arguments) => compare::compare(console, &arguments),
         Command::Merge(arguments) => merge::merge(console, &arguments),
         Command::Serve(arguments) => serve::serve(console, &arguments),
     };

@@ -114,11 +114,8 @@ pub(crate) fn write_summary(
 fn judge(results: &Results, peak_connections: u64) -> Judgement {
     let evidence = Evidence { stats: &results.stats, peak_connections };
     let mut judgement = verdict::judge(&evidence, &[]);
-    let conclusions: Option<Vec<Conclusion>> = results
-        .runs
-        .iter()
-        .map(|run| Conclusion::from_word(&run.as_ref()?.verdict))
-        .collect();
+    let conclusions: Option<Vec<Conclusion>> =
+        results.runs.iter().map(|run| Conclusion::from_word(&run.as_ref()?.verdict)).collect();
     if let Some(conclusions) = conclusions
         && let Some(worst) = conclusions.iter().max_by_key(|one| one.exit_code())
     {
@@ -144,6 +141,7 @@ fn about(sources: &[Source], results: &Results) -> About {
             path: run.plan.path.clone(),
             sha256: run.plan.sha256.clone(),
             properties: run.plan.properties.clone(),
+            compare: run.plan.compare.clone(),
         }),
         host: hosts.into_iter().collect::<Vec<_>>().join(", "),
         cores: runs().map(|run| usize::try_from(run.cores).unwrap_or(0)).sum(),

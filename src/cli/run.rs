@@ -9,20 +9,23 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use sha2::{Digest, Sha256};
 
 use crate::cli::args::RunArguments;
+use crate::cli::compare::Baseline;
 use crate::cli::drive::{Event, Prepared, drive, prepare};
 use crate::cli::ending::conclude;
 use crate::cli::error::CliError;
 use crate::cli::host;
 use crate::cli::preflight::Needs;
 use crate::cli::progress::Progress;
+use crate::cli::watch::Watch;
 use crate::clock::{self, Clock};
 use crate::compile::Properties;
 use crate::console::Console;
 use crate::net;
 use crate::plan::Loaded;
 use crate::program::{Phase, Program, Schedule, VariableId};
+use crate::report::compare as comparison;
 use crate::report::json::{self, About, Contents, Group};
-use crate::report::{Finished, Outputs, Recorder, Wanted};
+use crate::report::{Finished, Outputs, Recorder, Wanted, point_latest};
 use crate::report::{summary, thresholds};
 use crate::sample::RunEnd;
 use crate::verdict::{Conclusion, Judgement, Verdict};
@@ -35,6 +38,11 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
     let prepared = prepare(console, &arguments.plan, &arguments.properties, arguments.serve)?;
     let Prepared { loaded, properties, mut program, _target } = prepared;
     check_machine(console, &program, arguments)?;
+    let tolerances = &arguments.tolerances;
+    let baseline = arguments.baseline.as_ref();
+    let baseline = baseline
+        .map(|path| Baseline::read(path, program.compare.as_ref(), tolerances))
+        .transpose()?;
     let clock = Clock::start();
     let included = loaded.included_paths();
     let wanted = Wanted {
@@ -53,12 +61,18 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
     let live = recorder.live();
     let program = Arc::new(program);
     let mut progress = Progress::new(console, arguments.no_progress, &live);
+    let mut watch = Watch::new(&program.thresholds, &live);
     let cores = host::cores();
     let end = drive(&program, &recorder, cores, TICK, |event| match event {
         Event::Say(text) => progress.say(text),
-        Event::Tick(stop) => {
+        Event::Tick(stop) | Event::End(stop) => {
             if live.has_write_failed() {
                 stop.now(RunEnd::BrokeOff("results could not be written".to_owned()));
+            }
+            if let Event::Tick(stop) = event
+                && let Some(text) = watch.tick(stop)
+            {
+                progress.say(&text);
             }
             progress.say_all(&live.take_log());
             progress.tick(&live);
@@ -69,29 +83,36 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
     let finished = recorder.finish();
     let peak_connections = live.connections.peak();
     let mut judgement = conclude(&finished, end, peak_connections, &program.thresholds);
-    let contents = Contents {
-        about: about(
-            &loaded,
-            &properties,
-            &program,
-            cores,
-            clock.wall(clock.started()).into(),
-            clock.wall(ended).into(),
-        ),
-        groups: groups(&program),
-        stats: &finished.stats,
-        peak_connections,
-        judgement: &judgement,
-        generator: host::generator(ended - clock.started(), &finished.stats),
+    let (started, ended) = (clock.wall(clock.started()).into(), clock.wall(ended).into());
+    let about = about(&loaded, &properties, &program, cores, started, ended);
+    let generator = host::generator(clock::now() - clock.started(), &finished.stats);
+    let write = |judgement: &Judgement| {
+        let contents = Contents {
+            about: about.clone(),
+            groups: groups(&program),
+            stats: &finished.stats,
+            peak_connections,
+            judgement,
+            generator: generator.clone(),
+        };
+        json::write(&summary_path, &contents).map_err(CliError::Summary)
     };
-    if let Err(error) = json::write(&summary_path, &contents) {
+    let mut written = write(&judgement);
+    show(console, &finished, peak_connections, &judgement, &[&jtl_path, &summary_path]);
+    if let Some(baseline) = baseline
+        && written.is_ok()
+        && baseline.judge(console, &mut judgement.verdict, &jtl_path, &summary_path)
+    {
+        written = write(&judgement);
+    }
+    if let Err(error) = written {
         // The last line is the verdict, and a run without its results has not passed.
-        let error = CliError::Summary(error);
         judgement.verdict = Verdict::new(Conclusion::BrokeOff, error.to_string());
         console.error(&error, None);
     }
-    show(console, &finished, peak_connections, &judgement, &[&jtl_path, &summary_path]);
-    let started: DateTime<Utc> = clock.wall(clock.started()).into();
+    if let Err(error) = summary_path.parent().map_or(Ok(()), point_latest) {
+        console.info(&format!("warning: `results/latest` does not lead to this run: {error}\n\n"));
+    }
     console.info(&summary::saturation(&finished.stats.health, started));
     console.important(&summary::verdict_line(&judgement.verdict));
     Ok(judgement.verdict.conclusion.exit_code())
@@ -150,6 +171,7 @@ fn about(
                 .iter()
                 .map(|(name, value)| (name.to_owned(), shown_property(program, name, value).into()))
                 .collect(),
+            compare: program.compare.as_ref().map(comparison::tolerances).unwrap_or_default(),
         },
         host: host::name(),
         cores,

@@ -48,6 +48,7 @@ mod template;
 mod threshold;
 mod timer;
 mod tls;
+mod tolerances;
 mod url;
 mod variables;
 mod warning;
@@ -58,6 +59,7 @@ use crate::program::Program;
 
 pub use properties::Properties;
 pub use template::{FUNCTIONS, FunctionInfo};
+pub use tolerances::set_tolerance;
 
 /// A plan that can be run.
 #[derive(Debug)]

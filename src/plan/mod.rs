@@ -32,6 +32,7 @@ mod setting;
 mod step;
 mod syntax;
 mod thread_group;
+mod threshold;
 mod timer;
 mod tls;
 
@@ -68,5 +69,6 @@ pub use setting::{
 };
 pub use step::Step;
 pub use thread_group::{Plan, ThreadGroup};
+pub use threshold::{Compare, Threshold};
 pub use timer::{Gaussian, Pace, Pause, Rendezvous};
 pub use tls::Tls;

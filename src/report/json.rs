@@ -46,6 +46,9 @@ pub struct Plan {
     pub sha256: String,
     /// Properties that were set.
     pub properties: Map<String, Value>,
+    /// What a comparison with another run tolerates, if the plan says so.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub compare: Map<String, Value>,
 }
 
 /// A thread group and its load model.

@@ -12,7 +12,7 @@ const JTL: &str = "samples.jtl";
 /// The summary's name in a run folder.
 const SUMMARY: &str = "summary.json";
 /// Where run folders without a name of their own go.
-const RESULTS: &str = "results";
+pub(crate) const RESULTS: &str = "results";
 
 /// Runs of one plan that may start within one second.
 const RUNS_A_SECOND: u32 = 1_000;

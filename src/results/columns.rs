@@ -166,10 +166,9 @@ impl Layout {
                 return Err(ReadError::wrong(path, Some(line), what).advise(help));
             }
         };
-        let odd = columns
-            .iter()
-            .enumerate()
-            .find(|(at, column)| column.is_number() && **column != Column::TimeStamp && !is_number(*at));
+        let odd = columns.iter().enumerate().find(|(at, column)| {
+            column.is_number() && **column != Column::TimeStamp && !is_number(*at)
+        });
         if let Some((at, column)) = odd {
             let what = format!(
                 "this is no JTL: there is no header, and by JMeter's defaults `{}` should be `{}`",

@@ -80,7 +80,10 @@ impl<'a> Record<'a> {
 /// How a scan of a record with quotes ended.
 enum Scan {
     /// It ends here, within the buffer; the line breaks within it are counted.
-    Done { end: usize, breaks: u64 },
+    Done {
+        end: usize,
+        breaks: u64,
+    },
     /// The buffer ends first.
     More,
     Broken(&'static str),

@@ -51,13 +51,11 @@ impl<'a> Row<'a> {
         }
         let bytes = |column| layout.place(column).map_or(&b""[..], |place| record.bytes(place));
         let text = |column| String::from_utf8_lossy(bytes(column));
-        let wrong = |column: Column| {
-            format!("`{}` is no `{}`", shortened(&text(column)), column.name())
-        };
+        let wrong =
+            |column: Column| format!("`{}` is no `{}`", shortened(&text(column)), column.name());
         let field = bytes(Column::TimeStamp);
         let time_ms = time_stamp(field).ok_or_else(|| wrong(Column::TimeStamp))?;
-        let elapsed =
-            milliseconds(bytes(Column::Elapsed)).ok_or_else(|| wrong(Column::Elapsed))?;
+        let elapsed = milliseconds(bytes(Column::Elapsed)).ok_or_else(|| wrong(Column::Elapsed))?;
         let time = |column| milliseconds(bytes(column)).unwrap_or(0);
         let threads = |column| u32::try_from(count(bytes(column))).unwrap_or(u32::MAX);
         let success = match layout.place(Column::Success) {

@@ -187,7 +187,9 @@ impl RunInfo {
     pub(super) fn add_to(&self, stats: &mut Stats) {
         for (name, value) in &self.labels {
             // `all` sums up the others.
-            if name != "all" && let Ok(info) = LabelInfo::deserialize(value) {
+            if name != "all"
+                && let Ok(info) = LabelInfo::deserialize(value)
+            {
                 info.add_to(name, stats);
             }
         }

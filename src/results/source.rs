@@ -52,7 +52,8 @@ mod tests {
     fn a_folder_and_a_jtl_have_their_summaries_where_a_run_puts_them() {
         let root = tempfile::tempdir().unwrap();
         let at = |name: &str| root.path().join(name);
-        for name in ["samples.jtl", "summary.json", "night.jtl", "night.summary.json", "other.jtl"] {
+        for name in ["samples.jtl", "summary.json", "night.jtl", "night.summary.json", "other.jtl"]
+        {
             fs_err::write(at(name), "").unwrap();
         }
         let folder = Source::find(root.path()).unwrap();

@@ -3,8 +3,12 @@
 use chrono::{DateTime, NaiveDateTime};
 
 /// The patterns that JMeter's own reader tries, and ISO 8601; fractions may be missing in all of them.
-const PATTERNS: [&str; 4] =
-    ["%Y/%m/%d %H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%m/%d/%y %H:%M:%S%.f"];
+const PATTERNS: [&str; 4] = [
+    "%Y/%m/%d %H:%M:%S%.f",
+    "%Y-%m-%d %H:%M:%S%.f",
+    "%Y-%m-%dT%H:%M:%S%.f",
+    "%m/%d/%y %H:%M:%S%.f",
+];
 
 /// A whole number, as nearly all are written.
 #[inline]

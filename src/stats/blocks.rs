@@ -108,7 +108,8 @@ impl Blocks {
     }
 
     fn find(&mut self, label: &str, transaction: bool) -> usize {
-        let is_it = |known: &LabelBlocks| known.transaction == transaction && *known.label == *label;
+        let is_it =
+            |known: &LabelBlocks| known.transaction == transaction && *known.label == *label;
         if self.labels.get(self.last).is_some_and(is_it) {
             return self.last;
         }

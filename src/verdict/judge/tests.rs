@@ -19,7 +19,7 @@ fn stats(skips: u32) -> Stats {
 
 fn threshold(label: &str, statistic: Statistic, operator: Operator, bound: f64) -> Threshold {
     let condition = Condition { statistic, operator, bound, text: String::new() };
-    Threshold { label: label.to_owned(), condition }
+    Threshold { label: label.to_owned(), condition, abort: None }
 }
 
 fn reason(stats: &Stats, thresholds: &[Threshold]) -> String {
