@@ -387,11 +387,13 @@ mod tests {
                     path: "p.yaml".to_owned(),
                     sha256: "00".to_owned(),
                     properties: Map::new(),
+                    compare: Map::new(),
                 },
                 host: "here".to_owned(),
                 cores: 2,
                 started: "2026-12-01T09:30:00.000Z".to_owned(),
                 ended: "2026-12-01T09:31:00.000Z".to_owned(),
+                sources: Vec::new(),
             },
             groups: vec![Group {
                 name: "G".to_owned(),

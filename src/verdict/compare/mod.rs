@@ -1,9 +1,10 @@
 //! Compares two runs, label by label: is the new one worse, and is that sure?
 //!
 //! Two runs of the same server never have the same figures. A change counts only if it is beyond a
-//! tolerance, and if its whole confidence interval is: what the interval has in common with the tolerated
-//! range may be chance. How sure a figure is follows from how much it differs from one span of the run to the
-//! next ([`estimate`]), not from the number of samples, which depend on each other.
+//! tolerance, and if its confidence interval leaves no doubt that there is one. How sure a figure is follows
+//! from how much it differs from one span of the run to the next ([`estimate`]), not from the number of
+//! samples, which depend on each other. The confidence is that of all intervals together (Bonferroni): among
+//! hundreds of figures some are always far off by chance.
 
 mod estimate;
 mod tolerances;
@@ -87,7 +88,8 @@ pub struct Change {
     pub base: Option<f64>,
     /// In the new run.
     pub new: Option<f64>,
-    /// By how much it changed, at least and at most; `None` where that is not known.
+    /// By how much it changed, at least and at most, with the confidence of all changes together; `None`
+    /// where that is not known.
     pub interval: Option<(f64, f64)>,
     /// What is to be thought of it.
     pub finding: Finding,
@@ -145,22 +147,49 @@ impl Comparison {
 
 /// Compares two runs.
 pub fn compare(base: &Blocks, new: &Blocks, tolerances: &Tolerances) -> Comparison {
-    let in_other = |blocks: &Blocks, label: &LabelBlocks| find(blocks, label).is_some();
     let missing = |here: &Blocks, there: &Blocks| -> Vec<String> {
-        let labels = here.labels().iter().filter(|label| !in_other(there, label));
+        let labels = here.labels().iter().filter(|label| find(there, label).is_none());
         labels.map(|label| label.label.to_string()).collect()
     };
+    let pairs = pairs(base, new);
+    let known = pairs.iter().flat_map(|pair| &pair.figures).filter(|figure| figure.is_known());
+    #[expect(clippy::cast_precision_loss, reason = "at most some thousand")]
+    let doubt = (1.0 - tolerances.confidence) / known.count().max(1) as f64;
+    let labels = pairs.iter().map(|pair| LabelComparison {
+        label: pair.label.clone(),
+        transaction: pair.transaction,
+        changes: pair.figures.iter().map(|figure| figure.change(tolerances, doubt)).collect(),
+    });
+    Comparison {
+        tolerances: tolerances.clone(),
+        labels: labels.collect(),
+        only_in_base: missing(base, new),
+        only_in_new: missing(new, base),
+    }
+}
+
+/// A label of both runs.
+struct Pair {
+    label: String,
+    transaction: bool,
+    figures: Vec<Figure>,
+}
+
+/// A figure of both runs.
+struct Figure {
+    metric: Metric,
+    base: Result<Estimate, Unknown>,
+    new: Result<Estimate, Unknown>,
+}
+
+/// All labels that both runs have; all samplers together last.
+fn pairs(base: &Blocks, new: &Blocks) -> Vec<Pair> {
     let both = base.labels().iter().filter_map(|old| Some((old, find(new, old)?)));
-    let mut labels: Vec<LabelComparison> = both
-        .map(|(old, young)| LabelComparison {
+    let mut pairs: Vec<Pair> = both
+        .map(|(old, young)| Pair {
             label: old.label.to_string(),
             transaction: old.transaction,
-            changes: changes(
-                &Spans::of(base, &[old]),
-                &Spans::of(new, &[young]),
-                tolerances,
-                &Metric::ALL,
-            ),
+            figures: figures(&Spans::of(base, &[old]), &Spans::of(new, &[young]), &Metric::ALL),
         })
         .collect();
     let samplers = |blocks| -> Vec<&LabelBlocks> {
@@ -168,19 +197,13 @@ pub fn compare(base: &Blocks, new: &Blocks, tolerances: &Tolerances) -> Comparis
         labels.filter(|label| !label.transaction).collect()
     };
     let (old, young) = (samplers(base), samplers(new));
-    if old.len() > 1 || young.len() > 1 {
+    if !pairs.is_empty() && (old.len() > 1 || young.len() > 1) {
         // Percentiles of a mixture jump from one of its parts to another.
         let metrics = [Metric::Rate, Metric::ErrorRate];
-        let (old, young) = (Spans::of(base, &old), Spans::of(new, &young));
-        let changes = changes(&old, &young, tolerances, &metrics);
-        labels.push(LabelComparison { label: ALL.to_owned(), transaction: false, changes });
+        let figures = figures(&Spans::of(base, &old), &Spans::of(new, &young), &metrics);
+        pairs.push(Pair { label: ALL.to_owned(), transaction: false, figures });
     }
-    Comparison {
-        tolerances: tolerances.clone(),
-        labels,
-        only_in_base: missing(base, new),
-        only_in_new: missing(new, base),
-    }
+    pairs
 }
 
 fn find<'a>(blocks: &'a Blocks, label: &LabelBlocks) -> Option<&'a LabelBlocks> {
@@ -189,90 +212,75 @@ fn find<'a>(blocks: &'a Blocks, label: &LabelBlocks) -> Option<&'a LabelBlocks> 
     blocks.labels().iter().find(same)
 }
 
-fn changes(base: &Spans, new: &Spans, tolerances: &Tolerances, metrics: &[Metric]) -> Vec<Change> {
+fn figures(base: &Spans, new: &Spans, metrics: &[Metric]) -> Vec<Figure> {
     let (base, new) = (base.estimates(metrics), new.estimates(metrics));
-    metrics
-        .iter()
-        .zip(base.into_iter().zip(new))
-        .map(|(metric, (base, new))| change(*metric, base, new, tolerances))
-        .collect()
+    let metrics = metrics.iter().zip(base.into_iter().zip(new));
+    metrics.map(|(metric, (base, new))| Figure { metric: *metric, base, new }).collect()
 }
 
-fn change(
-    metric: Metric,
-    base: Result<Estimate, Unknown>,
-    new: Result<Estimate, Unknown>,
-    tolerances: &Tolerances,
-) -> Change {
-    let value = |estimate: &Result<Estimate, Unknown>| Some(estimate.as_ref().ok()?.value);
-    let (old, young) = (value(&base), value(&new));
-    match (base, new) {
-        (Ok(base), Ok(new)) => {
-            let (interval, finding) = weigh(metric, &base, &new, tolerances);
-            Change { metric, base: old, new: young, interval: Some(interval), finding }
-        }
-        (Err(unknown), _) | (_, Err(unknown)) => {
-            let finding = Finding::Unknown(unknown);
-            Change { metric, base: old, new: young, interval: None, finding }
-        }
+impl Figure {
+    fn is_known(&self) -> bool {
+        self.base.is_ok() && self.new.is_ok()
+    }
+
+    /// What became of it; `doubt` is how often its interval may miss the truth.
+    fn change(&self, tolerances: &Tolerances, doubt: f64) -> Change {
+        let value = |estimate: &Result<Estimate, Unknown>| Some(estimate.as_ref().ok()?.value);
+        let (interval, finding) = match (&self.base, &self.new) {
+            (Ok(base), Ok(new)) => {
+                let interval = interval(base, new, doubt);
+                let finding = weigh(self.metric, base.value, new.value, interval, tolerances);
+                (Some(interval), finding)
+            }
+            (Err(unknown), _) | (_, Err(unknown)) => (None, Finding::Unknown(*unknown)),
+        };
+        let (metric, base, new) = (self.metric, value(&self.base), value(&self.new));
+        Change { metric, base, new, interval, finding }
     }
 }
 
-/// The confidence interval of a change, and what is to be thought of it.
+/// What is to be thought of a change, whose interval is `low` to `high`.
 fn weigh(
     metric: Metric,
-    base: &Estimate,
-    new: &Estimate,
+    base: f64,
+    new: f64,
+    (low, high): (f64, f64),
     tolerances: &Tolerances,
-) -> ((f64, f64), Finding) {
-    let interval = interval_of(new, base, 1.0, tolerances.confidence);
+) -> Finding {
     let share = tolerances.of(metric);
-    // How much worse `worse` surely and apparently is than what is tolerated of `better`.
-    let beyond = |worse: &Estimate, better: &Estimate| match metric {
-        Metric::ErrorRate => {
-            let (low, _) = interval_of(worse, better, 1.0, tolerances.confidence);
-            (low - share, worse.value - better.value - share)
-        }
-        Metric::Rate => {
-            // A rate is worse if it is lower.
-            let (_, high) = interval_of(worse, better, 1.0 - share, tolerances.confidence);
-            (-high, better.value * (1.0 - share) - worse.value)
-        }
-        _ => {
-            let least = tolerances.at_least.as_secs_f64();
-            let (relative, _) = interval_of(worse, better, 1.0 + share, tolerances.confidence);
-            let (absolute, _) = interval_of(worse, better, 1.0, tolerances.confidence);
-            let apparent = worse.value - better.value - (better.value * share).max(least);
-            (relative.min(absolute - least), apparent)
-        }
+    let least = tolerances.at_least.as_secs_f64();
+    // By how much `worse` is worse than what is tolerated of `better`.
+    let is_beyond = |worse: f64, better: f64| match metric {
+        Metric::Rate => worse < better * (1.0 - share),
+        Metric::ErrorRate => worse - better > share,
+        _ => worse - better > (better * share).max(least),
     };
-    let (surely, apparently) = beyond(new, base);
-    let (surely_better, _) = beyond(base, new);
-    let finding = if surely > 0.0 {
-        Finding::Worse
-    } else if apparently > 0.0 {
-        Finding::MaybeWorse
-    } else if surely_better > 0.0 {
-        Finding::Better
-    } else {
-        Finding::Same
+    let (surely_grown, surely_fallen) = (low > 0.0, high < 0.0);
+    let (surely_worse, surely_better) = match metric {
+        Metric::Rate => (surely_fallen, surely_grown),
+        _ => (surely_grown, surely_fallen),
     };
-    (interval, finding)
+    match (is_beyond(new, base), is_beyond(base, new)) {
+        (true, _) if surely_worse => Finding::Worse,
+        (true, _) => Finding::MaybeWorse,
+        (_, true) if surely_better => Finding::Better,
+        _ => Finding::Same,
+    }
 }
 
-/// The confidence interval of `one` less `factor` times `other`: Welch's, for two estimates that are not
+/// The confidence interval of what `new` has more than `base`: Welch's, for two estimates that are not
 /// equally sure.
-fn interval_of(one: &Estimate, other: &Estimate, factor: f64, confidence: f64) -> (f64, f64) {
-    let difference = one.value - factor * other.value;
-    let (first, second) = (one.error.powi(2), (factor * other.error).powi(2));
+fn interval(base: &Estimate, new: &Estimate, doubt: f64) -> (f64, f64) {
+    let difference = new.value - base.value;
+    let (first, second) = (new.error.powi(2), base.error.powi(2));
     let variance = first + second;
     if variance == 0.0 {
         return (difference, difference);
     }
     let freedom = variance.powi(2)
-        / (first.powi(2) / one.freedom + second.powi(2) / other.freedom).max(f64::MIN_POSITIVE);
+        / (first.powi(2) / new.freedom + second.powi(2) / base.freedom).max(f64::MIN_POSITIVE);
     let quantile = StudentsT::new(0.0, 1.0, freedom.max(1.0))
-        .map_or(f64::INFINITY, |students| students.inverse_cdf(0.5 + confidence / 2.0));
+        .map_or(f64::INFINITY, |students| students.inverse_cdf(1.0 - doubt / 2.0));
     let margin = quantile * variance.sqrt();
     (difference - margin, difference + margin)
 }
