@@ -8,7 +8,7 @@ use crate::cli::error::CliError;
 use crate::cli::report::{find, warn, write_summary};
 use crate::clock;
 use crate::console::Console;
-use crate::report::{Outputs, Wanted};
+use crate::report::{Outputs, Wanted, outlive_file_size_limit};
 use crate::results::{self, is_a_source};
 use crate::stats::thousands;
 
@@ -34,6 +34,7 @@ pub(crate) fn merge(console: Console, arguments: &MergeArguments) -> Result<u8, 
         },
         clock::Clock::start().wall(clock::now()).into(),
     )?;
+    outlive_file_size_limit().map_err(CliError::Runtime)?;
     let Outputs { jtl, jtl_path, summary_path } = outputs;
     let mut out = BufWriter::new(fs_err::File::from_parts(jtl, &jtl_path));
     let merged = match results::merge(&sources, &mut out) {

@@ -75,7 +75,7 @@ impl Compiler<'_> {
         if settings.abort.is_none() {
             let title = "`after` without `abort`";
             let help = "it says when the condition may end the run: write `abort: true` beside it";
-            self.note(Problem::error(&path, title).at(At::Key).help(help));
+            self.note(Problem::error(&path, title).help(help));
         }
         let after = self.fixed(after, &path);
         aborts.then_some(after?)

@@ -36,13 +36,14 @@ pub fn set_tolerance(tolerances: &mut Tolerances, key: &str, text: &str) -> Resu
 
 /// A share that may be more than all: a p99 may be allowed to double.
 fn growth(text: &str) -> Result<f64, BadValue> {
-    if let Some(percent) = text.strip_suffix('%')
-        && let Ok(number) = f64::from_text(percent.trim_end())
-        && (100.0..=10_000.0).contains(&number)
-    {
-        return Ok(number / 100.0);
-    }
-    share(text)
+    let number = match text.strip_suffix('%') {
+        Some(percent) => f64::from_text(percent.trim_end()).map(|percent| percent / 100.0),
+        None => f64::from_text(text),
+    };
+    number.ok().filter(|share| (0.0..=100.0).contains(share)).ok_or_else(|| {
+        BadValue::new(format!("`{text}` is not a change"))
+            .with_help("write a percentage, such as `20%`")
+    })
 }
 
 impl Compiler<'_> {
@@ -51,7 +52,12 @@ impl Compiler<'_> {
         let written = written?;
         let top = Path::root().key("compare");
         let mut tolerances = Tolerances::default();
-        for (key, setting) in written.entries() {
+        if let Some(at_least) = &written.at_least
+            && let Some(time) = self.fixed(at_least, &top.key("at_least"))
+        {
+            tolerances.at_least = time;
+        }
+        for (key, setting) in written.shares() {
             let path = top.key(key);
             let Some(text) = setting.and_then(|setting| self.fixed_text(setting, &path)) else {
                 continue;

@@ -46,15 +46,15 @@ pub struct Compare {
     pub p99: Option<Setting<Text>>,
     /// What every percentile may grow by, whatever share that is.
     #[serde(default, deserialize_with = "given")]
-    pub at_least: Option<Setting<Text>>,
+    pub at_least: Option<Setting<Time>>,
     /// How sure a change must be to count.
     #[serde(default, deserialize_with = "given")]
     pub confidence: Option<Setting<Text>>,
 }
 
 impl Compare {
-    /// All keys with what is written for them.
-    pub fn entries(&self) -> [(&'static str, Option<&Setting<Text>>); 8] {
+    /// The shares with what is written for them.
+    pub fn shares(&self) -> [(&'static str, Option<&Setting<Text>>); 7] {
         [
             ("rate", self.rate.as_ref()),
             ("error_rate", self.error_rate.as_ref()),
@@ -62,7 +62,6 @@ impl Compare {
             ("p90", self.p90.as_ref()),
             ("p95", self.p95.as_ref()),
             ("p99", self.p99.as_ref()),
-            ("at_least", self.at_least.as_ref()),
             ("confidence", self.confidence.as_ref()),
         ]
     }

@@ -108,7 +108,7 @@ fn shown_change(change: &Change) -> String {
     match (change.metric, change.relative(), change.difference()) {
         (Metric::ErrorRate, _, Some(difference)) => points(difference),
         (_, Some(relative), _) => percent(relative),
-        (_, None, Some(difference)) if difference == 0.0 => percent(0.0),
+        (_, None, Some(0.0)) => percent(0.0),
         (_, None, _) => "new".to_owned(),
     }
 }
@@ -243,6 +243,7 @@ struct Document<'a> {
 }
 
 #[derive(Serialize)]
+#[expect(clippy::struct_field_names, reason = "the names are those in the file")]
 struct Label<'a> {
     label: &'a str,
     #[serde(skip_serializing_if = "std::ops::Not::not")]

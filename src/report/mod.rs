@@ -23,4 +23,4 @@ pub use outputs::{OutputError, Outputs, Wanted};
 pub use recorder::{Finished, Recorder};
 pub use snapshots::Snapshots;
 pub use trial::Trial;
-pub use writer::WriteError;
+pub use writer::{WriteError, outlive_file_size_limit};

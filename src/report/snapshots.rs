@@ -51,12 +51,11 @@ impl Snapshots {
         place.answered = asked;
         let copy = stats.clone();
         let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
-        match place.at {
-            Some(at) => copies[at] = copy,
-            None => {
-                place.at = Some(copies.len());
-                copies.push(copy);
-            }
+        if let Some(at) = place.at {
+            copies[at] = copy;
+        } else {
+            place.at = Some(copies.len());
+            copies.push(copy);
         }
     }
 }

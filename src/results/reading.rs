@@ -102,7 +102,7 @@ impl Reader {
                 Ok(row) => {
                     rows += 1;
                     if row.time_ms < EARLIEST_MS {
-                        early.get_or_insert((jtl.line(), row.time_ms));
+                        early.get_or_insert_with(|| (jtl.line(), row.time_ms));
                     }
                     self.row(&row, subs.is_one(&row));
                     continue;

@@ -113,23 +113,17 @@ impl Blocks {
         if self.labels.get(self.last).is_some_and(is_it) {
             return self.last;
         }
+        // The label as the JTL writes it.
         let name = one_line(label);
         let index = &mut self.index[usize::from(transaction)];
-        self.last = match index.get(&*name) {
-            Some(at) => *at,
-            None => {
-                let name = if index.len() < LABELS { &*name } else { OTHER_LABELS };
-                match index.get(name) {
-                    Some(at) => *at,
-                    None => {
-                        let (label, at): (Arc<str>, _) = (name.into(), self.labels.len());
-                        index.insert(Arc::clone(&label), at);
-                        self.labels.push(LabelBlocks { label, transaction, blocks: Vec::new() });
-                        at
-                    }
-                }
-            }
-        };
+        let full = index.len() >= LABELS && !index.contains_key(&*name);
+        let name = if full { OTHER_LABELS } else { &*name };
+        self.last = index.get(name).copied().unwrap_or_else(|| {
+            let (label, at): (Arc<str>, _) = (name.into(), self.labels.len());
+            index.insert(Arc::clone(&label), at);
+            self.labels.push(LabelBlocks { label, transaction, blocks: Vec::new() });
+            at
+        });
         self.last
     }
 
