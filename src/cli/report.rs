@@ -1,6 +1,6 @@
 //! `wsmeter report`: results in, a table and a summary out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, SecondsFormat};
@@ -144,11 +144,21 @@ fn about(sources: &[Source], results: &Results) -> About {
             compare: run.plan.compare.clone(),
         }),
         host: hosts.into_iter().collect::<Vec<_>>().join(", "),
-        cores: runs().map(|run| usize::try_from(run.cores).unwrap_or(0)).sum(),
+        cores: cores(results),
         started: iso(results.started_ms),
         ended: iso(results.ended_ms),
         sources: sources.iter().map(|source| source.path.display().to_string()).collect(),
     }
+}
+
+/// Those of all machines; one may have made several runs.
+fn cores(results: &Results) -> usize {
+    let mut machines: BTreeMap<&str, u64> = BTreeMap::new();
+    for run in results.runs.iter().flatten() {
+        let cores = machines.entry(&run.host).or_default();
+        *cores = run.cores.max(*cores);
+    }
+    machines.values().map(|cores| usize::try_from(*cores).unwrap_or(0)).sum()
 }
 
 fn group(group: &GroupInfo) -> Group {

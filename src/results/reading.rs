@@ -205,3 +205,77 @@ fn cause<'a>(row: &'a Row<'_>) -> (&'a str, &'a str) {
     };
     (cause, if failure.is_empty() { cause } else { failure })
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::clock;
+
+    fn read_text(text: &[u8], summary: Option<&str>) -> Result<Results, ReadError> {
+        let folder = tempfile::tempdir().unwrap();
+        fs_err::write(folder.path().join("samples.jtl"), text).unwrap();
+        if let Some(summary) = summary {
+            fs_err::write(folder.path().join("summary.json"), summary).unwrap();
+        }
+        read(&[Source::find(folder.path()).unwrap()], clock::now())
+    }
+
+    const HEADER: &str = "timeStamp,elapsed,label,responseCode,responseMessage,success\n";
+
+    #[test]
+    fn a_summary_that_is_none_is_told_and_the_rows_are_counted() {
+        let text = format!("{HEADER}1700000000000,1,say,200,OK,true\n");
+        for summary in ["", "{", "[1]", "{\"cores\": -1}", "{\"labels\": 3}"] {
+            let results = read_text(text.as_bytes(), Some(summary)).unwrap();
+            assert_eq!((results.rows, results.oddities.len()), (1, 1), "{summary}");
+            assert!(results.oddities[0].to_string().contains("no summary of a run"), "{summary}");
+        }
+    }
+
+    #[test]
+    fn counts_of_a_summary_never_overflow() {
+        let text = format!("{HEADER}1700000000000,1,say,200,OK,true\n");
+        let summary = format!(
+            "{{\"missed\": {0}, \"labels\": {{\"say\": {{\"late\": {0}, \"cut\": {0}, \"late_times\": \
+             {{\"min_ms\": 1e300, \"mean_ms\": 1e15, \"max_ms\": 1e18}}}}}}, \"connections\": {{\"opened\": {0}}}}}",
+            u64::MAX
+        );
+        let folder = tempfile::tempdir().unwrap();
+        fs_err::write(folder.path().join("samples.jtl"), text).unwrap();
+        fs_err::write(folder.path().join("summary.json"), summary).unwrap();
+        let source = Source::find(folder.path()).unwrap();
+        let results = read(&vec![source; 9], clock::now()).unwrap();
+        assert_eq!(results.stats.missed, 9 << 53);
+    }
+
+    #[test]
+    fn times_of_all_ages_are_no_reason_to_panic() {
+        let rows = [
+            "0,0,a,200,OK,true",
+            "99999999999999,1000000000000,a,200,OK,true",
+            "1700000000000,999999999999,a,x,m,false",
+        ];
+        for order in [[0, 1, 2], [2, 0, 1], [1, 2, 0]] {
+            let text = order.map(|at: usize| format!("{}\n", rows[at])).concat();
+            let results = read_text(format!("{HEADER}{text}").as_bytes(), None).unwrap();
+            assert_eq!((results.rows, results.stats.all().failed), (3, 1));
+            assert!(results.stats.all().rate().is_some());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_in_a_file_it_is_read_or_refused(
+            bytes in prop::collection::vec(any::<u8>(), 0..200),
+            lines in "([0-9]{0,14}[,;\"\n.-]{0,2}|true|a-0){0,40}",
+        ) {
+            read_text(&bytes, None).ok();
+            read_text(format!("{HEADER}{lines}").as_bytes(), None).ok();
+            let whole = "1700000000000,1,say,200,OK,true\n";
+            let results = read_text(format!("{HEADER}{whole}{lines}\n{whole}").as_bytes(), None);
+            prop_assert!(results.is_ok_and(|results| results.rows >= 1));
+        }
+    }
+}

@@ -171,7 +171,12 @@ impl RunInfo {
     /// Reads a summary.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
         let text = fs_err::read_to_string(path)?;
-        serde_json::from_str(&text).map_err(|error| {
+        let read = || {
+            let mut value: Value = serde_json::from_str(&text)?;
+            bound(&mut value);
+            Self::deserialize(value)
+        };
+        read().map_err(|error: serde_json::Error| {
             let line = u64::try_from(error.line()).ok().filter(|line| *line > 0);
             ReadError::wrong(path, line, format!("this is no summary of a run: {error}"))
         })
@@ -202,6 +207,19 @@ impl RunInfo {
         stats.missed += self.missed;
         stats.rendezvous_missed += self.rendezvous_missed;
         self.connections.add_to(stats);
+    }
+}
+
+/// Counts that no run can have become the largest that any can, so that sums do not overflow.
+fn bound(value: &mut Value) {
+    const MOST: u64 = 1 << 53;
+    match value {
+        Value::Number(number) if number.as_u64().is_some_and(|count| count > MOST) => {
+            *value = MOST.into();
+        }
+        Value::Array(values) => values.iter_mut().for_each(bound),
+        Value::Object(values) => values.values_mut().for_each(bound),
+        _ => {}
     }
 }
 

@@ -10,6 +10,12 @@ const PATTERNS: [&str; 4] = [
     "%m/%d/%y %H:%M:%S%.f",
 ];
 
+/// No run has later time stamps, in milliseconds (year 5138): those are in microseconds.
+const LATEST_MS: u64 = 100_000_000_000_000;
+
+/// No sample takes longer, in nanoseconds (31 years); sums of a few do not overflow.
+const LONGEST_NS: u64 = 1_000_000_000_000_000_000;
+
 /// A whole number, as nearly all are written.
 #[inline]
 fn whole(field: &[u8]) -> Option<u64> {
@@ -31,10 +37,11 @@ fn whole(field: &[u8]) -> Option<u64> {
 /// A number of milliseconds, in nanoseconds: whole, or with decimals. `None` for anything else.
 #[inline]
 pub(super) fn milliseconds(field: &[u8]) -> Option<u64> {
-    match whole(field) {
+    let ns = match whole(field) {
         Some(number) => number.checked_mul(1_000_000),
         None => decimal(field, 1e6),
-    }
+    };
+    ns.filter(|ns| *ns <= LONGEST_NS)
 }
 
 /// A count; one that is missing or no number counts 0, as nothing depends on it.
@@ -59,7 +66,8 @@ fn decimal(field: &[u8], factor: f64) -> Option<u64> {
 /// A time stamp in milliseconds since 1970: a number, or a date (of UTC, unless it says otherwise).
 #[inline]
 pub(super) fn time_stamp(field: &[u8]) -> Option<u64> {
-    whole(field).or_else(|| date(field)).or_else(|| decimal(field, 1.0))
+    let ms = whole(field).or_else(|| date(field)).or_else(|| decimal(field, 1.0));
+    ms.filter(|ms| *ms < LATEST_MS)
 }
 
 #[cold]
@@ -89,6 +97,8 @@ mod tests {
             ("inf", None),
             ("99999999999999999999999", None),
             ("999999999999999999", None),
+            ("1000000000000", Some(LONGEST_NS)),
+            ("1000000000001", None),
             ("12a", None),
         ] {
             assert_eq!(milliseconds(field.as_bytes()), expected, "{field}");
@@ -110,7 +120,7 @@ mod tests {
             assert_eq!(time_stamp(text.as_bytes()), expected, "{text}");
         }
         assert_eq!(time_stamp(b"2024/01/15 09:00:00"), Some(1_705_309_200_000));
-        for text in ["", "now", "-5", "1969-12-31 00:00:00"] {
+        for text in ["", "now", "-5", "1705309200123456", "1969-12-31 00:00:00"] {
             assert_eq!(time_stamp(text.as_bytes()), None, "{text}");
         }
     }
