@@ -85,6 +85,14 @@ pub(crate) enum CliError {
         /// The file.
         path: PathBuf,
     },
+    /// The page cannot be written; the summary and the rows are there.
+    #[error("failed to write `{}`", path.display())]
+    Report {
+        /// Where it goes.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
     /// The schema cannot go where it should.
     #[error("failed to write the schema")]
     Schema(#[source] io::Error),
@@ -138,6 +146,7 @@ impl CliError {
             | Self::Summary(_)
             | Self::Merge(_)
             | Self::Comparison(_)
+            | Self::Report { .. }
             | Self::Schema(_) => BROKE_OFF,
         }
     }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use crate::cli::args::MergeArguments;
 use crate::cli::error::CliError;
-use crate::cli::report::{find, warn, write_summary};
+use crate::cli::report::{find, warn, write};
+use crate::cli::retold::{self, Retold};
 use crate::clock;
 use crate::console::Console;
 use crate::report::{Outputs, Wanted, outlive_file_size_limit};
@@ -17,7 +18,8 @@ pub(crate) fn merge(console: Console, arguments: &MergeArguments) -> Result<u8, 
     let sources = find(&arguments.results)?;
     // Before anything is written: what cannot be read is known then.
     let results = results::read(&sources, clock::now())?;
-    warn(console, &sources, &results);
+    let remarks = retold::remarks(&sources, &results);
+    warn(console, &remarks);
     let own: Vec<_> = sources.iter().map(|source| source.jtl.clone()).collect();
     let jtl =
         arguments.jtl.clone().or_else(|| Some(arguments.output.as_ref()?.join("samples.jtl")));
@@ -35,7 +37,7 @@ pub(crate) fn merge(console: Console, arguments: &MergeArguments) -> Result<u8, 
         clock::Clock::start().wall(clock::now()).into(),
     )?;
     outlive_file_size_limit().map_err(CliError::Runtime)?;
-    let Outputs { jtl, jtl_path, summary_path } = outputs;
+    let Outputs { jtl, jtl_path, summary_path, report_path } = outputs;
     let mut out = BufWriter::new(fs_err::File::from_parts(jtl, &jtl_path));
     let merged = match results::merge(&sources, &mut out) {
         Ok(merged) => merged,
@@ -45,9 +47,9 @@ pub(crate) fn merge(console: Console, arguments: &MergeArguments) -> Result<u8, 
             return Err(error.into());
         }
     };
-    write_summary(&summary_path, &sources, &results)?;
-    let (jtl, summary) = (jtl_path.display(), summary_path.display());
-    console.info(&format!("{:<16}{jtl}, {summary}\n\n", "results"));
+    write(&Retold::of(&sources, &results, remarks), &sources, &summary_path, &report_path)?;
+    let paths = [jtl_path, summary_path, report_path].map(|path| path.display().to_string());
+    console.info(&format!("{:<16}{}\n\n", "results", paths.join(", ")));
     let (rows, files) = (thousands(merged.rows), sources.len());
     console.important(&format!("{rows} rows of {files} results joined\n"));
     Ok(0)

@@ -1,7 +1,6 @@
 //! `wsmeter run`: plan in, results and a verdict out.
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,21 +13,20 @@ use crate::cli::drive::{Event, Prepared, drive, prepare};
 use crate::cli::ending::conclude;
 use crate::cli::error::CliError;
 use crate::cli::host;
+use crate::cli::leaving::Leaving;
 use crate::cli::preflight::Needs;
 use crate::cli::progress::Progress;
+use crate::cli::shown_plan;
 use crate::cli::watch::Watch;
 use crate::clock::{self, Clock};
 use crate::compile::Properties;
 use crate::console::Console;
-use crate::net;
 use crate::plan::Loaded;
 use crate::program::{Phase, Program, Schedule, VariableId};
 use crate::report::compare as comparison;
 use crate::report::json::{self, About, Contents, Group};
-use crate::report::{Finished, Outputs, Recorder, Wanted, point_latest};
-use crate::report::{summary, thresholds};
+use crate::report::{Outputs, Recorder, Wanted, summary};
 use crate::sample::RunEnd;
-use crate::verdict::{Conclusion, Judgement, Verdict};
 
 /// How often the run is looked at while it goes on: for progress, and for a full disk.
 const TICK: Duration = Duration::from_millis(250);
@@ -53,7 +51,7 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
         included: &included,
     };
     let outputs = Outputs::open(wanted, clock.wall(clock.started()).into())?;
-    let Outputs { jtl, jtl_path, summary_path } = outputs;
+    let Outputs { jtl, jtl_path, summary_path, report_path } = outputs;
     program.show_secrets = arguments.show_secrets;
     program.time_limit = arguments.time_limit.or(program.time_limit);
     let recorder = Recorder::start(jtl, &jtl_path, clock, &sample_variables(&program))
@@ -82,37 +80,28 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
     let ended = clock::now();
     let finished = recorder.finish();
     let peak_connections = live.connections.peak();
-    let mut judgement = conclude(&finished, end, peak_connections, &program.thresholds);
-    let (started, ended) = (clock.wall(clock.started()).into(), clock.wall(ended).into());
-    let about = about(&loaded, &properties, &program, cores, started, ended);
-    let generator = host::generator(clock::now() - clock.started(), &finished.stats);
-    let write = |judgement: &Judgement| {
-        let contents = Contents {
-            about: about.clone(),
-            groups: groups(&program),
-            stats: &finished.stats,
-            peak_connections,
-            judgement,
-            generator: generator.clone(),
-        };
-        json::write(&summary_path, &contents).map_err(CliError::Summary)
+    let judgement = conclude(&finished, end, peak_connections, &program.thresholds);
+    let [started, ended_at] = [clock.started(), ended].map(|moment| clock.wall(moment).into());
+    let contents = Contents {
+        about: about(&loaded, &properties, &program, cores, started, ended_at),
+        groups: groups(&program),
+        stats: &finished.stats,
+        peak_connections,
+        judgement: &judgement,
+        generator: host::generator(ended - clock.started(), &finished.stats),
     };
-    let mut written = write(&judgement);
-    show(console, &finished, peak_connections, &judgement, &[&jtl_path, &summary_path]);
-    if let Some(baseline) = baseline
-        && written.is_ok()
-        && baseline.judge(console, &mut judgement.verdict, &jtl_path, &summary_path)
-    {
-        written = write(&judgement);
-    }
-    if let Err(error) = written {
-        // The last line is the verdict, and a run without its results has not passed.
-        judgement.verdict = Verdict::new(Conclusion::BrokeOff, error.to_string());
-        console.error(&error, None);
-    }
-    if let Err(error) = summary_path.parent().map_or(Ok(()), point_latest) {
-        console.info(&format!("warning: `results/latest` does not lead to this run: {error}\n\n"));
-    }
+    let leaving = Leaving {
+        console,
+        jtl: &jtl_path,
+        summary: &summary_path,
+        report: &report_path,
+        title: &program.name,
+        started,
+        ended: ended_at,
+        texts: &shown_plan::texts(&loaded, &program),
+        command: &shown_plan::command(arguments, &program),
+    };
+    let judgement = leaving.leave(&contents, baseline.as_ref());
     console.info(&summary::saturation(&finished.stats.health, started));
     console.important(&summary::verdict_line(&judgement.verdict));
     Ok(judgement.verdict.conclusion.exit_code())
@@ -122,34 +111,6 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
 fn sample_variables(program: &Program) -> Vec<&str> {
     let name = |id: &VariableId| program.variable_names[id.0 as usize].as_str();
     program.sample_variables.iter().map(name).collect()
-}
-
-/// A property's value without secrets: those of the plan, and what the name or a URL tells to be one.
-fn shown_property(program: &Program, name: &str, value: &str) -> String {
-    let is_named = |id: &VariableId| program.variable_names[id.0 as usize] == name;
-    if program.show_secrets {
-        value.to_owned()
-    } else if net::is_secret(name) || program.secret_variables.iter().any(is_named) {
-        "***".to_owned()
-    } else {
-        net::shown(&program.secrets.mask(value))
-    }
-}
-
-fn show(
-    console: Console,
-    finished: &Finished,
-    peak_connections: u64,
-    judgement: &Judgement,
-    paths: &[&Path],
-) {
-    let summary = summary::render(&finished.stats, peak_connections);
-    let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    console.info(&format!("\n{summary}{:<16}{}\n\n", "results", paths.join(", ")));
-    let thresholds = thresholds::render(&judgement.thresholds);
-    if !thresholds.is_empty() {
-        console.info(&format!("{thresholds}\n"));
-    }
 }
 
 fn about(
@@ -169,7 +130,9 @@ fn about(
             sha256,
             properties: properties
                 .iter()
-                .map(|(name, value)| (name.to_owned(), shown_property(program, name, value).into()))
+                .map(|(name, value)| {
+                    (name.to_owned(), shown_plan::property(program, name, value).into())
+                })
                 .collect(),
             compare: program.compare.as_ref().map(comparison::tolerances).unwrap_or_default(),
         },

@@ -59,6 +59,7 @@ use crate::program::Program;
 
 pub use properties::Properties;
 pub use template::{FUNCTIONS, FunctionInfo};
+pub use threshold::threshold;
 pub use tolerances::set_tolerance;
 
 /// A plan that can be run.

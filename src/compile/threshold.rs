@@ -185,6 +185,12 @@ impl Labels {
     }
 }
 
+/// Reads the condition of a threshold on `label`, as a summary has it; `None` if it is none.
+pub fn threshold(label: &str, condition: &str) -> Option<Threshold> {
+    let condition = parse(condition, label).ok()?;
+    Some(Threshold { label: label.to_owned(), condition, abort: None })
+}
+
 /// Reads `p95 < 50ms`.
 fn parse(text: &str, label: &str) -> Result<Condition, Wrong> {
     let wrong = |bad: BadValue, start: usize, length: usize| Wrong { bad, start, length };

@@ -29,6 +29,7 @@ mod schedule;
 mod schema;
 mod scoped;
 mod setting;
+mod shown;
 mod step;
 mod syntax;
 mod thread_group;

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::report::units::{printable, rate, time};
+use crate::report::whole_file;
 use crate::stats::thousands;
 use crate::verdict::compare::{
     Change, Comparison, Finding, LabelComparison, Metric, Tolerances, Unknown,
@@ -291,7 +292,7 @@ pub fn write(path: &Path, comparison: &Comparison, compared: Compared<'_>) -> io
     };
     let mut text = serde_json::to_vec_pretty(&document)?;
     text.push(b'\n');
-    fs_err::write(path, text)
+    whole_file::write(path, &text)
 }
 
 /// As a plan has them.

@@ -1,8 +1,10 @@
 //! What a run leaves behind: the JTL while it goes on, the summary at its end, progress meanwhile.
 //! One file for each format.
 
+mod asides;
 pub mod compare;
 mod held;
+pub mod html;
 pub mod json;
 mod jtl;
 mod latest;
@@ -15,6 +17,7 @@ pub mod summary;
 pub mod thresholds;
 mod trial;
 mod units;
+mod whole_file;
 mod writer;
 
 pub use latest::point_latest;

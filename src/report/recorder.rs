@@ -68,12 +68,14 @@ impl Recorder {
 
 impl Sink for Recorder {
     fn worker(&self) -> Box<dyn WorkerSink> {
+        let mut stats = Stats::sharing(Arc::clone(&self.labels));
+        stats.series.begin(self.clock.started());
         Box::new(WorkerRecorder {
             held: Held::default(),
             books: Books {
                 rows: Rows::new(self.writer.batch(), self.clock),
                 unflushed: 0,
-                stats: Stats::sharing(Arc::clone(&self.labels)),
+                stats,
                 recent: Interval::default(),
                 place: Place::default(),
                 live: Arc::clone(&self.live),

@@ -18,5 +18,5 @@ mod time_stamp;
 pub use error::{Oddity, ReadError};
 pub use merge::{MergeError, Merged, is_a_source, merge};
 pub use reading::{Results, read};
-pub use run_info::{GeneratorInfo, GroupInfo, PlanInfo, RunInfo};
+pub use run_info::{GeneratorInfo, GroupInfo, PlanInfo, RunInfo, ThresholdInfo, WorkerInfo};
 pub use source::Source;

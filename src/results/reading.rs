@@ -25,16 +25,16 @@ pub struct Results {
     pub started_ms: u64,
     /// The last end.
     pub ended_ms: u64,
-    /// The moment that stands for `started_ms` in the figures, give or take rows before the first.
-    pub origin: Instant,
+    /// Where the first second of the figures' series begins, in milliseconds since 1970.
+    pub origin_ms: u64,
     /// What was odd.
     pub oddities: Vec<Oddity>,
     /// For each source what its summary says, if it has one.
     pub runs: Vec<Option<RunInfo>>,
 }
 
-/// Reads JTLs, and what the summaries beside them tell, into one set of figures. `origin` stands for the
-/// time stamp of the first row.
+/// Reads JTLs, and what the summaries beside them tell, into one set of figures. `origin` is the moment that
+/// stands for the start of the first of them, or for its first row where that is not known.
 ///
 /// Fails if one of them cannot be read at all, or if there is no row in any.
 pub fn read(sources: &[Source], origin: Instant) -> Result<Results, ReadError> {
@@ -45,16 +45,19 @@ pub fn read(sources: &[Source], origin: Instant) -> Result<Results, ReadError> {
             rows: 0,
             started_ms: u64::MAX,
             ended_ms: 0,
-            origin,
+            origin_ms: 0,
             oddities: Vec::new(),
             runs: Vec::new(),
         },
+        origin,
         first_ms: None,
     };
+    reader.results.stats.series.begin(origin);
     for source in sources {
         reader.source(source)?;
     }
-    let results = reader.results;
+    let mut results = reader.results;
+    results.origin_ms = reader.first_ms.unwrap_or(0);
     match sources {
         [first, ..] if results.rows == 0 => {
             let what = "there is no row: the run took no sample, or broke off before its first";
@@ -66,7 +69,8 @@ pub fn read(sources: &[Source], origin: Instant) -> Result<Results, ReadError> {
 
 struct Reader {
     results: Results,
-    /// The first row's time stamp.
+    origin: Instant,
+    /// The time that `origin` stands for.
     first_ms: Option<u64>,
 }
 
@@ -80,6 +84,9 @@ impl Reader {
                 None
             }
         };
+        if self.first_ms.is_none() {
+            self.first_ms = run.as_ref().and_then(RunInfo::started_ms);
+        }
         let mut jtl = Jtl::open(&source.jtl)?;
         let rows = self.rows(&mut jtl)?;
         if rows == 0 {
@@ -144,7 +151,7 @@ impl Reader {
         };
         let sample = Sample {
             label: &row.label,
-            start: moment(results.origin, first_ms, row.time_ms),
+            start: moment(self.origin, first_ms, row.time_ms),
             elapsed: Duration::from_nanos(row.elapsed),
             connect: Duration::from_nanos(row.connect),
             latency: Duration::from_nanos(row.latency),

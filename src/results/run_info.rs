@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::results::ReadError;
+use crate::results::time_stamp::time_stamp;
 use crate::sample::Code;
 use crate::stats::{Stats, Times};
 
@@ -34,6 +35,8 @@ pub struct RunInfo {
     pub reason: String,
     /// The plan's groups.
     pub groups: Vec<GroupInfo>,
+    /// What came of the plan's thresholds.
+    pub thresholds: Vec<ThresholdInfo>,
     /// How the generator got on.
     pub generator: GeneratorInfo,
     labels: Map<String, Value>,
@@ -58,6 +61,20 @@ pub struct PlanInfo {
     pub compare: Map<String, Value>,
 }
 
+/// A threshold and what came of it.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct ThresholdInfo {
+    /// Its label, or `all`.
+    pub label: String,
+    /// As in the plan.
+    pub condition: String,
+    /// Whether it held.
+    pub passed: bool,
+    /// Times in milliseconds, shares from 0 to 1.
+    pub measured: Option<f64>,
+}
+
 /// A thread group.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
@@ -78,10 +95,26 @@ pub struct GroupInfo {
 pub struct GeneratorInfo {
     /// When it did not keep up, in seconds from the start of the run.
     pub saturated: Vec<[u64; 2]>,
+    /// How long after they were due threads started, at p99.
+    pub lag_p99_ms: Option<f64>,
+    /// How late timers were, at p99.
+    pub timers_p99_ms: Option<f64>,
+    /// What each worker had of the cores.
+    pub workers: Vec<WorkerInfo>,
     /// CPU time over wall time.
     pub cpu: Option<f64>,
     /// Largest resident size.
     pub peak_memory_bytes: Option<u64>,
+}
+
+/// What a worker had of the cores, in shares of its time.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct WorkerInfo {
+    /// It ran.
+    pub cpu: f64,
+    /// It could have run, and waited for a core.
+    pub waited: f64,
 }
 
 impl GeneratorInfo {
@@ -180,6 +213,11 @@ impl RunInfo {
             let line = u64::try_from(error.line()).ok().filter(|line| *line > 0);
             ReadError::wrong(path, line, format!("this is no summary of a run: {error}"))
         })
+    }
+
+    /// When it began, in milliseconds since 1970, if that can be read.
+    pub fn started_ms(&self) -> Option<u64> {
+        time_stamp(self.started.as_bytes())
     }
 
     /// Connections that were open at once, at most.

@@ -10,6 +10,7 @@ mod label_names;
 mod label_set;
 mod quantiles;
 mod run;
+mod series;
 mod thousands;
 mod times;
 
@@ -19,5 +20,6 @@ pub use health::{Health, Span};
 pub use label::{Cause, CauseKey, LabelStats};
 pub use label_names::{LabelNames, OTHER_LABELS};
 pub use run::Stats;
+pub use series::{Course, Distribution, Interval, Series};
 pub use thousands::thousands;
 pub use times::Times;

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::clock;
 use crate::sample::{EndCause, Note, Sample};
 use crate::stats::label_set::LabelSet;
-use crate::stats::{ConnectionStats, Health, LabelNames, LabelStats, Times};
+use crate::stats::{ConnectionStats, Health, LabelNames, LabelStats, Series, Times};
 
 /// All figures of a run, or of one worker's part of it.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +25,8 @@ pub struct Stats {
     pub lag: Times,
     /// How well the generator kept up.
     pub health: Health,
+    /// How it went on; without transactions.
+    pub series: Series,
     /// Times that a thread waited in vain at a `rendezvous`.
     pub rendezvous_missed: u64,
     /// Threads that ended before their loops or time were used up, with one of them.
@@ -39,7 +42,12 @@ impl Stats {
 
     /// Adds a row.
     pub fn sample(&mut self, sample: &Sample<'_>) {
-        let labels = if sample.transaction { &mut self.transactions } else { &mut self.samplers };
+        let labels = if sample.transaction {
+            &mut self.transactions
+        } else {
+            self.series.sample(sample);
+            &mut self.samplers
+        };
         labels.label_mut(sample.label).record(sample);
     }
 
@@ -73,9 +81,13 @@ impl Stats {
             Note::LostWhileIdle { cause } => {
                 *connections.lost_while_idle.entry(*cause).or_default() += 1;
             }
-            Note::Opened { phases } => connections.open(phases),
+            Note::Opened { phases } => {
+                connections.open(phases);
+                self.series.opened(clock::now());
+            }
             Note::OpenFailed { received_bytes, sent_bytes } => {
                 connections.refused += 1;
+                self.series.refused(clock::now());
                 connections.add_traffic(*received_bytes, *sent_bytes);
             }
             Note::ConnectionEnded {
@@ -89,6 +101,7 @@ impl Stats {
                 connections.write_stalls += write_stalls;
                 connections.inbox_peak = connections.inbox_peak.max(*inbox_peak);
                 connections.add_beats(beats);
+                self.series.ended(clock::now());
             }
             Note::CloseReceived { code } => {
                 *connections.close_codes.entry(*code).or_default() += 1;
@@ -116,6 +129,7 @@ impl Stats {
         self.missed += other.missed;
         self.lag.merge(&other.lag);
         self.health.merge(other.health);
+        self.series.merge(other.series);
         self.rendezvous_missed += other.rendezvous_missed;
         for (cause, (count, example)) in other.ended_early {
             self.ended_early.entry(cause).or_insert_with(|| (0, example)).0 += count;

@@ -90,7 +90,7 @@ impl Times {
 }
 
 /// As histograms have it: rounded up, and at least one.
-fn microseconds(time: Duration) -> u64 {
+pub(super) fn microseconds(time: Duration) -> u64 {
     let part = u64::from(time.subsec_nanos().div_ceil(1_000));
     time.as_secs().saturating_mul(1_000_000).saturating_add(part).max(1)
 }

@@ -32,6 +32,7 @@ mod plan_errors;
 mod push_delay;
 mod read;
 mod regressions;
+mod report_page;
 mod results;
 mod run;
 mod schema;
