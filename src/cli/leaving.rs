@@ -39,7 +39,9 @@ impl Leaving<'_> {
         }
         if let Err(error) = written {
             // The last line is the verdict, and a run without its results has not passed.
-            judgement.verdict = Verdict::new(Conclusion::BrokeOff, error.to_string());
+            if judgement.verdict.conclusion != Conclusion::BrokeOff {
+                judgement.verdict = Verdict::new(Conclusion::BrokeOff, error.to_string());
+            }
             // The summary may be there, and may not say that the run went well. Where there is no room
             // for another, the first one stays.
             let contents = Contents { judgement: &judgement, ..contents.clone() };

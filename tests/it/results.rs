@@ -296,8 +296,9 @@ thread_groups:
     expected.extend(two.into_iter().map(|row| jtl::Row { variables: vec!["null".into()], ..row }));
     expected.sort_by_key(|row| row.time_stamp);
     let mut merged = finished.rows.clone();
+    // The run that was named first began last.
     let times: Vec<_> = merged.iter().map(|row| row.time_stamp).collect();
-    assert!(times.first() == times.iter().min(), "{times:?}");
+    assert!(times[..24].iter().max() <= times[24..].iter().min(), "{times:?}");
     merged.sort_by_key(|row| row.time_stamp);
     for row in &expected {
         let place = merged.iter().position(|found| found == row);
