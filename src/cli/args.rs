@@ -36,7 +36,7 @@ pub(crate) enum Command {
     Functions,
     /// Print the JSON schema of plans, for editors.
     Schema(SchemaArguments),
-    /// Read results, of JMeter too, and report them: a table, and summary.json.
+    /// Read results, of JMeter too, and report them: a table, summary.json and report.html.
     ///
     /// Takes run folders and JTLs in CSV: any columns, order and delimiter, compressed by gzip or not.
     /// Several are reported together. Exit codes: 0 reported; 2 something cannot be read; 3 something
@@ -187,7 +187,7 @@ pub(crate) struct ReportArguments {
     #[arg(value_name = "RESULTS", required = true)]
     pub(crate) results: Vec<PathBuf>,
 
-    /// Write the report into this folder, made if missing; without it only the table is shown.
+    /// Write summary.json and report.html into this folder, made if missing; without it only the table is shown.
     #[arg(short = 'o', long = "output", value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
 
@@ -229,7 +229,7 @@ pub(crate) struct MergeArguments {
     #[arg(value_name = "RESULTS", required = true, num_args = 2..)]
     pub(crate) results: Vec<PathBuf>,
 
-    /// Write samples.jtl and summary.json into this folder, made if missing.
+    /// Write samples.jtl, summary.json and report.html into this folder, made if missing.
     #[arg(short = 'o', long = "output", value_name = "DIR", required_unless_present = "jtl")]
     pub(crate) output: Option<PathBuf>,
 

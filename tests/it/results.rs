@@ -76,6 +76,10 @@ fn a_run_is_reported_as_it_was_counted() {
     let kept = fs_err::read_to_string(env.path("report/summary.json")).expect("a summary");
     assert_eq!(kept, fs_err::read_to_string(env.path("results/summary.json")).expect("a summary"));
 
+    let page = fs_err::read_to_string(env.path("report/report.html")).expect("a page");
+    assert!(page.contains("0 of 21 samples failed"), "the verdict of the run is on the page");
+    assert!(page.contains("plan.yaml"), "and its plan");
+
     // Without the summary, from the rows alone.
     fs_err::copy(env.path("results/samples.jtl"), env.path("rows.jtl")).expect("a copy");
     let alone = report(&env, &["rows.jtl", "-o", "alone"]);
@@ -165,6 +169,14 @@ fn what_cannot_be_read_is_told_with_its_line_and_the_rest_is_counted() {
         assert!(stderr.contains("the row is left out"), "{stderr}");
         assert_eq!(count(&summary, "/labels/say/count"), 4, "{text}");
     }
+    let env = Env::new();
+    env.write("some.jtl", bad("1,<b>2"));
+    assert_eq!(report(&env, &["some.jtl", "-o", "report"]).exit_code, Some(0));
+    let page = fs_err::read_to_string(env.path("report/report.html")).expect("a page");
+    assert!(
+        page.contains("some.jtl:4: 2 fields, and the file has 17 columns"),
+        "it is on the page too"
+    );
     let many = format!("{HEADER}\n{}{ROWS}", "1,2\n".repeat(9));
     let (_, stderr) = reported(many);
     assert_eq!(stderr.matches("the row is left out").count(), 5, "{stderr}");
