@@ -360,3 +360,18 @@ fn a_full_disk_leaves_no_half_of_a_merge() {
     assert!(finished.stderr.contains("failed to write the joined rows"), "{}", finished.stderr);
     assert!(!env.path("all.jtl").exists());
 }
+
+#[test]
+fn a_file_that_is_larger_than_the_memory_is_read() {
+    const ROWS: usize = 700_000;
+    let env = Env::new();
+    let row = "1700000000000,12,say,200,OK,Chatters 1-17,text,true,,30,40,9,9,ws://127.0.0.1:9000/rooms/lobby,11,0,0\n";
+    env.write("large.jtl", format!("{HEADER}\n{}", row.repeat(ROWS)));
+    let size = fs_err::metadata(env.path("large.jtl")).expect("it was written").len();
+    let limit_kib = 60_000;
+    assert!(size > limit_kib * 1024, "{size} bytes would fit");
+    let limit = format!("ulimit -v {limit_kib}");
+    let finished = env.wsmeter_after(&limit, &["report", "large.jtl"]).finish();
+    assert_eq!(finished.exit_code, Some(0), "{}", finished.stderr);
+    assert!(finished.stderr.ends_with("700,000 rows read; 0 of 700,000 samples failed\n"));
+}

@@ -2,7 +2,7 @@
 //!
 //! Two runs of the same server never have the same figures. A change counts only if it is beyond a
 //! tolerance, and if its confidence interval leaves no doubt that there is one. How sure a figure is follows
-//! from how much it differs from one span of the run to the next ([`estimate`]), not from the number of
+//! from how much it differs from one span of the run to the next, not from the number of
 //! samples, which depend on each other. The confidence is that of all intervals together (Bonferroni): among
 //! hundreds of figures some are always far off by chance.
 
