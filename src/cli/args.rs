@@ -74,7 +74,7 @@ pub(crate) struct RunArguments {
     #[arg(long, help_heading = "Load")]
     pub(crate) serve: bool,
 
-    /// Write samples.jtl and summary.json into this folder, made if missing.
+    /// Write samples.jtl, summary.json and report.html into this folder, made if missing.
     #[arg(short = 'o', long = "output", value_name = "DIR", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
 

@@ -134,7 +134,6 @@ impl Walk<'_> {
 mod tests {
     use std::path::Path;
 
-    use super::*;
     use crate::plan::load::parse;
 
     fn shown(source: &str) -> String {

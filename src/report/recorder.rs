@@ -69,7 +69,7 @@ impl Recorder {
 impl Sink for Recorder {
     fn worker(&self) -> Box<dyn WorkerSink> {
         let mut stats = Stats::sharing(Arc::clone(&self.labels));
-        stats.series.begin(self.clock.started());
+        stats.begin(self.clock.started());
         Box::new(WorkerRecorder {
             held: Held::default(),
             books: Books {

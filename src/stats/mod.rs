@@ -20,6 +20,6 @@ pub use health::{Health, Span};
 pub use label::{Cause, CauseKey, LabelStats};
 pub use label_names::{LabelNames, OTHER_LABELS};
 pub use run::Stats;
-pub use series::{Course, Distribution, Interval, Series};
+pub use series::{Course, Distribution, Interval};
 pub use thousands::thousands;
 pub use times::Times;

@@ -71,7 +71,7 @@ impl Numbers {
 fn stats(labels: usize, seconds: u32, samples: u32, kinds: usize) -> Stats {
     let origin = clock::now();
     let mut stats = Stats::default();
-    stats.series.begin(origin);
+    stats.begin(origin);
     let names: Vec<String> = (0..labels)
         .map(|label| match label {
             0 => "open".to_owned(),
@@ -112,9 +112,9 @@ fn stats(labels: usize, seconds: u32, samples: u32, kinds: usize) -> Stats {
             let tls = TlsHandshake { time: numbers.time(4.0), resumed: number % 3 == 0 };
             let (dns, tcp, upgrade) = (numbers.time(0.01), numbers.time(0.3), numbers.time(1.0));
             stats.connections.open(&Phases { dns, tcp, tls: Some(tls), upgrade });
-            stats.series.opened(origin + end);
+            stats.opened(origin + end);
             if number > samples / 3 * 2 {
-                (0..2).for_each(|_| stats.series.ended(origin + end));
+                (0..2).for_each(|_| stats.ended(origin + end));
             }
         }
     }
@@ -329,17 +329,18 @@ fn a_page_can_be_made_of_figures_alone() {
 fn what_the_charts_show_is_what_happened() {
     let origin = clock::now();
     let mut stats = Stats::default();
-    stats.series.begin(origin);
+    stats.begin(origin);
     for number in 0..40 {
         let end = Duration::from_millis(250 * number);
         stats.sample(&row(origin, "say", end, Duration::from_millis(20)));
     }
     stats.connections.open(&Phases::default());
-    stats.series.opened(origin + Duration::from_secs(2));
-    stats.series.ended(origin + Duration::from_secs(5));
+    stats.opened(origin + Duration::from_secs(2));
+    stats.ended(origin + Duration::from_secs(5));
     let data = data(&written("steady.html", &Page::of("steady", &stats)));
     let numbers = |name: &str| -> Vec<f64> {
-        data[name].as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+        let data = data.get(name).unwrap_or_else(|| &data["all"][name]);
+        data.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
     };
     assert_eq!(numbers("t"), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
     // The last second is over after three quarters, in which four samples ended.
@@ -401,7 +402,10 @@ fn a_run_leaves_a_page_with_its_plan_and_its_command_and_no_secret() {
     }
     assert!(finished.stderr.contains("results/report.html"), "{}", finished.stderr);
     let data = data(&html);
-    assert_eq!(data["t"].as_array().unwrap().len(), data["rate"].as_array().unwrap().len());
+    assert_eq!(
+        data["all"]["t"].as_array().unwrap().len(),
+        data["threads"].as_array().unwrap().len()
+    );
     let again = env.run(SECRETS, &["-J", &url, "--force", "--show-secrets"]);
     again.expect_exit(0);
     let html = fs_err::read_to_string(env.path("results/report.html")).unwrap();

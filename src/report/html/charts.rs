@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use crate::report::html::Page;
 use crate::report::html::text::shown;
 use crate::stats::{Course, Interval, LabelStats, Stats, Times};
 
+/// Intervals of a label's course; that of all has as many as there are.
+const MOST_INTERVALS: usize = 300;
 /// Columns of the heat map: about as many as a screen has room for.
 const MOST_COLUMNS: usize = 240;
 /// Rows of the heat map for each tenfold of time.
@@ -23,6 +24,24 @@ const POINTS_A_NINE: u32 = 20;
 pub(super) struct Data {
     /// The start, in milliseconds since 1970.
     start: Option<i64>,
+    /// All samplers together.
+    all: Lane,
+    /// Labels that have a course of their own; none if there is but one.
+    labels: Vec<Lane>,
+    connections: Option<Vec<u64>>,
+    threads: Vec<u32>,
+    opened: Option<Vec<f64>>,
+    refused: Option<Vec<f64>>,
+    /// When the generator did not keep up: from and to.
+    saturated: Vec<[u64; 2]>,
+    heat: Heat,
+    curves: Curves,
+}
+
+/// How some samplers went on.
+#[derive(Debug, Serialize)]
+struct Lane {
+    name: String,
     /// Seconds of an interval.
     width: u64,
     /// Where the intervals begin.
@@ -32,14 +51,30 @@ pub(super) struct Data {
     p50: Vec<Option<f64>>,
     p95: Vec<Option<f64>>,
     p99: Vec<Option<f64>>,
-    connections: Option<Vec<u64>>,
-    threads: Vec<u32>,
-    opened: Option<Vec<f64>>,
-    refused: Option<Vec<f64>>,
-    /// When the generator did not keep up: from and to.
-    saturated: Vec<[u64; 2]>,
-    heat: Heat,
-    curves: Curves,
+}
+
+impl Lane {
+    fn of(name: &str, course: &Course) -> Self {
+        let times: Vec<[Option<f64>; 3]> = course
+            .intervals
+            .iter()
+            .map(|interval| {
+                let times = interval.times();
+                [50.0, 95.0, 99.0].map(|percent| times.percentile(percent).map(milliseconds))
+            })
+            .collect();
+        let percentile = |index: usize| times.iter().map(|times| times[index]).collect();
+        Self {
+            name: shown(name),
+            width: course.width.as_secs().max(1),
+            t: course.intervals.iter().map(|interval| interval.from).collect(),
+            rate: per_second(course, |interval| interval.count),
+            failed: per_second(course, |interval| interval.failed),
+            p50: percentile(0),
+            p95: percentile(1),
+            p99: percentile(2),
+        }
+    }
 }
 
 /// How often each time came in each column.
@@ -68,51 +103,42 @@ struct Line {
 }
 
 pub(super) fn data(page: &Page<'_>) -> Data {
-    let course = page.stats.series.course();
-    let has_connections = page.stats.connections.opened + page.stats.connections.refused > 0;
-    let each = |of: fn(&Interval) -> u64| -> Vec<f64> {
-        course.intervals.iter().map(|interval| per_second(of(interval), interval)).collect()
-    };
-    let times: Vec<[Option<f64>; 3]> = course
-        .intervals
-        .iter()
-        .map(|interval| {
-            let times = interval.times();
-            [50.0, 95.0, 99.0].map(|percent| times.percentile(percent).map(milliseconds))
-        })
-        .collect();
-    let percentile = |index: usize| times.iter().map(|times| times[index]).collect();
+    let (stats, course) = (page.stats, page.stats.course());
+    let has_connections = stats.connections.opened + stats.connections.refused > 0;
+    let labels = stats.courses(MOST_INTERVALS);
+    let labels = if stats.labels().count() > 1 { &labels[..] } else { &[] };
+    let intervals = &course.intervals;
     Data {
-        start: page.started.map(|started: DateTime<Utc>| started.timestamp_millis()),
-        width: course.width.as_secs().max(1),
-        t: course.intervals.iter().map(|interval| interval.from).collect(),
-        rate: each(|interval| interval.count),
-        failed: each(|interval| interval.failed),
-        p50: percentile(0),
-        p95: percentile(1),
-        p99: percentile(2),
+        start: page.started.map(|started| started.timestamp_millis()),
+        all: Lane::of("all", &course),
+        labels: labels.iter().map(|(name, course)| Lane::of(name, course)).collect(),
         connections: has_connections
-            .then(|| course.intervals.iter().map(|interval| interval.connections).collect()),
-        threads: course.intervals.iter().map(|interval| interval.threads).collect(),
-        opened: has_connections.then(|| each(|interval| interval.opened)),
-        refused: (page.stats.connections.refused > 0).then(|| each(|interval| interval.refused)),
+            .then(|| intervals.iter().map(|interval| interval.connections).collect()),
+        threads: intervals.iter().map(|interval| interval.threads).collect(),
+        opened: has_connections.then(|| per_second(&course, |interval| interval.opened)),
+        refused: (stats.connections.refused > 0)
+            .then(|| per_second(&course, |interval| interval.refused)),
         saturated: page.generator.map(|one| one.saturated.clone()).unwrap_or_default(),
         heat: heat(&course),
-        curves: curves(page.stats),
+        curves: curves(stats),
     }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a chart needs no 53 bits")]
-fn per_second(count: u64, interval: &Interval) -> f64 {
-    three_digits(count as f64 / interval.covered.as_secs_f64().max(1e-3))
+fn per_second(course: &Course, count: fn(&Interval) -> u64) -> Vec<f64> {
+    let intervals = course.intervals.iter();
+    let rate = |interval: &Interval| {
+        four_digits(count(interval) as f64 / interval.covered.as_secs_f64().max(1e-3))
+    };
+    intervals.map(rate).collect()
 }
 
 fn milliseconds(time: Duration) -> f64 {
-    three_digits(time.as_secs_f64() * 1e3)
+    four_digits(time.as_secs_f64() * 1e3)
 }
 
 /// Rounded to four significant digits, which keeps the page small.
-fn three_digits(number: f64) -> f64 {
+fn four_digits(number: f64) -> f64 {
     if number == 0.0 || !number.is_finite() {
         return 0.0;
     }
@@ -140,7 +166,7 @@ fn heat(course: &Course) -> Heat {
     let used = || columns.iter().flat_map(|(_, rows)| rows).map(|(row, _)| *row);
     let (least, most) = (used().min().unwrap_or(0), used().max().unwrap_or(-1));
     let edges = (least..=most + 1)
-        .map(|row| three_digits(10_f64.powf(f64::from(row) / f64::from(ROWS_A_DECADE)) / 1e3));
+        .map(|row| four_digits(10_f64.powf(f64::from(row) / f64::from(ROWS_A_DECADE)) / 1e3));
     let place = |row: i32| usize::try_from(row - least).unwrap_or(0);
     Heat {
         width: course.width.as_secs().max(1) * each as u64,
@@ -185,7 +211,7 @@ fn curves(stats: &Stats) -> Curves {
     let steps = lines.iter().map(|(_, times)| steps(times)).max().unwrap_or(0);
     let nines = |step: u32| f64::from(step) / f64::from(POINTS_A_NINE);
     Curves {
-        nines: (0..steps).map(|step| three_digits(nines(step))).collect(),
+        nines: (0..steps).map(|step| four_digits(nines(step))).collect(),
         lines: lines
             .into_iter()
             .map(|(name, times)| Line { name: shown(name), times: curve(times) })

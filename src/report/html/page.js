@@ -168,11 +168,18 @@
     ctx.restore();
   };
 
+  // A value between two that are missing has no line: it gets a point.
+  const alone = (chart, series, isShown) => {
+    const values = chart.data[series];
+    const isThere = (at) => values[at] !== null && values[at] !== undefined;
+    const indexes = [...values.keys()].filter((at) => isThere(at) && !isThere(at - 1) && !isThere(at + 1));
+    return isShown || indexes.length > 0 ? indexes : null;
+  };
   const line = (label, series, value, more) => ({
     label,
     stroke: colour(`--series-${series}`),
     width: 1.5,
-    points: { show: data.t.length < 3 },
+    points: { show: true, size: 5, filter: alone },
     value: (_, number) => (number === null || number === undefined ? "–" : value(number)),
     ...more,
   });
@@ -198,7 +205,7 @@
     drag: { x: true, y: false, setScale: false },
     points: { size: 6 },
   });
-  const whole = () => [data.t[0], data.t[data.t.length - 1] + data.width];
+  const whole = () => [data.all.t[0], data.all.t[data.all.t.length - 1] + data.all.width];
   const zoomTo = (span) => {
     zoom = span;
     byId("unzoom").disabled = span === null;
@@ -211,9 +218,9 @@
     const to = chart.posToVal(chart.select.left + chart.select.width, "x");
     chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
     // Never less than two intervals, or there is nothing to see.
-    if (to - from >= data.width * 2) zoomTo([from, to]);
+    if (to - from >= data.all.width * 2) zoomTo([from, to]);
   };
-  const overTime = (id, height, series, values, yAxis, scale, hooks = {}) => {
+  const overTime = (id, height, series, t, values, yAxis, scale, hooks = {}) => {
     const [min, max] = zoom ?? whole();
     const chart = make(id, height, {
       scales: { x: { time: false, min, max }, y: scale },
@@ -221,7 +228,7 @@
       series: [{ label: "time", value: (_, seconds) => moment(seconds) }, ...series],
       cursor: { ...sharedCursor(), bind: { dblclick: () => () => { zoomTo(null); return null; } } },
       hooks: { drawClear: [shade], setSelect: [onSelect], ...hooks },
-    }, [data.t, ...values]);
+    }, [t, ...values]);
     if (chart) chart.overTime = true;
     return chart;
   };
@@ -235,24 +242,30 @@
   const steps = () => ({ paths: uPlot.paths.stepped({ align: 1 }) });
   const filled = (series) => ({ fill: `${colour(`--series-${series}`)}22` });
 
+  // What rate and times are shown of: an index of a label, or -1 for all.
+  let lane = -1;
   const drawCourse = () => {
-    if (!byId("course") || data.t.length === 0) return;
+    if (!byId("course") || data.all.t.length === 0) return;
     const height = narrow() ? 190 : 210;
+    const { t } = data.all;
+    const of = data.labels[lane] ?? data.all;
     const failures = { ...line("failed", 3, perSecond), ...filled(3) };
     overTime("chart-rate", height,
-      [line("samples", 1, perSecond, filled(1)), failures], [data.rate, data.failed], countAxis(), fromZero);
+      [line("samples", 1, perSecond, filled(1)), failures], of.t, [of.rate, of.failed], countAxis(), fromZero);
     overTime("chart-times", height,
       [line("p50", 1, time), line("p95", 2, time), line("p99", 3, time)],
-      [data.p50, data.p95, data.p99], timeAxis(logarithmic.course), timeScale(logarithmic.course));
+      of.t, [of.p50, of.p95, of.p99], timeAxis(logarithmic.course), timeScale(logarithmic.course));
     const load = [[line("threads", 5, grouped, { dash: [5, 4], ...steps() }), data.threads]];
-    if (data.connections) load.unshift([line("open connections", 4, grouped, { ...filled(4), ...steps() }), data.connections]);
+    if (data.connections) {
+      load.unshift([line("open connections", 4, grouped, { ...filled(4), ...steps() }), data.connections]);
+    }
     byId("load-title").textContent = data.connections ? "Open connections and threads" : "Threads";
-    overTime("chart-load", height, load.map(([one]) => one), load.map(([, values]) => values), countAxis(), fromZero);
+    overTime("chart-load", height, load.map(([one]) => one), t, load.map(([, values]) => values), countAxis(), fromZero);
     const opens = [];
     if (data.opened) opens.push([line("opened", 4, perSecond, { ...filled(4), ...steps() }), data.opened]);
     if (data.refused) opens.push([line("refused", 3, perSecond, steps()), data.refused]);
     if (opens.length > 0) {
-      overTime("chart-opens", height, opens.map(([one]) => one), opens.map(([, values]) => values), countAxis(), fromZero);
+      overTime("chart-opens", height, opens.map(([one]) => one), t, opens.map(([, values]) => values), countAxis(), fromZero);
     } else {
       byId("chart-opens").parentNode.hidden = true;
     }
@@ -312,7 +325,7 @@
     const limits = [edges[0], edges[edges.length - 1]];
     const chart = overTime("chart-heat", narrow() ? 200 : 260,
       [{ label: "times", show: true, paths: () => null, points: { show: false } }],
-      [data.t.map(() => null)], timeAxis(true), { distr: 3, range: () => limits },
+      data.all.t, [data.all.t.map(() => null)], timeAxis(true), { distr: 3, range: () => limits },
       { drawAxes: [cells], setCursor: [point] });
     if (chart) chart.root.querySelector(".u-legend").remove();
   };
@@ -330,7 +343,6 @@
     if (lines.length === 0) return;
     const series = lines.map(({ name }, index) => ({
       ...line(name, lines.length === 1 ? 1 : index, time, index === 0 && lines.length > 1 ? { width: 2.5 } : {}),
-      points: { show: nines.length < 3 },
       show: !hiddenCurves.has(index),
     }));
     const values = lines.map(({ times }) => nines.map((_, index) => times[index] ?? null));
@@ -369,6 +381,15 @@
       drawAll();
     });
   });
+  const lanes = byId("lane");
+  if (lanes) {
+    lanes.parentNode.hidden = data.labels.length < 2;
+    data.labels.forEach(({ name }, index) => lanes.append(new Option(name, String(index))));
+    lanes.addEventListener("change", () => {
+      lane = Number(lanes.value);
+      drawAll();
+    });
+  }
   byId("unzoom")?.addEventListener("click", () => zoomTo(null));
 
   let width = window.innerWidth;

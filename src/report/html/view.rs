@@ -120,7 +120,7 @@ impl View {
             thresholds: page.judgement.map(thresholds).unwrap_or_default(),
             labels: Labels::of(stats),
             has_samples: stats.labels().any(|(_, label)| label.all.count() > 0),
-            has_series: stats.series.origin().is_some(),
+            has_series: stats.all().count > 0,
             connections: Connections::of(&stats.connections, page.peak_connections),
             causes,
             more_causes: (more_causes > 0).then(|| thousands(more_causes)),

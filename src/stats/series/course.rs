@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::stats::Series;
+use crate::stats::series::Series;
 use crate::stats::series::packed::{Packed, Times};
 use crate::stats::series::past::Part;
 use crate::stats::series::{moment, seconds_between};
@@ -66,12 +66,12 @@ impl Distribution {
 }
 
 impl Series {
-    /// The whole course.
-    pub fn course(&self) -> Course {
-        let mut all = self.clone();
-        all.settle();
+    /// The whole course, in so many intervals at most.
+    pub(in crate::stats) fn course(mut self, most: usize) -> Course {
+        self.settle();
+        let all = &mut self;
         let Some(origin) = all.origin else { return Course::default() };
-        all.past.settle(1);
+        all.past.settle(most);
         let width = all.past.width();
         let last = all.end.map(|end| seconds_between(origin, end));
         let mut intervals: Vec<Interval> = Vec::new();

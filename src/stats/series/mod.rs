@@ -19,14 +19,14 @@ use crate::stats::times::microseconds;
 pub use course::{Course, Distribution, Interval};
 
 /// Intervals at most.
-const MOST: usize = 1_200;
+pub(super) const MOST: usize = 1_200;
 
 /// Events of intervals that are over, which wait to be entered together.
 const MOST_LATE: usize = 4_096;
 
-/// What happened in the intervals of a run, of one worker or of all.
+/// What happened in the intervals of a run: of one worker or of all, of one label or of several.
 #[derive(Debug, Clone, Default)]
-pub struct Series {
+pub(super) struct Series {
     /// Where the first second begins.
     origin: Option<Instant>,
     past: Past,
@@ -71,12 +71,12 @@ impl Live {
 
 impl Series {
     /// Says where the first second begins; else it begins with the first event.
-    pub fn begin(&mut self, origin: Instant) {
+    pub(super) fn begin(&mut self, origin: Instant) {
         self.origin = Some(origin);
     }
 
     /// Where the first second begins; `None` before anything happened.
-    pub fn origin(&self) -> Option<Instant> {
+    pub(super) fn origin(&self) -> Option<Instant> {
         self.origin
     }
 
@@ -92,17 +92,17 @@ impl Series {
     }
 
     /// A connection was opened.
-    pub fn opened(&mut self, at: Instant) {
+    pub(super) fn opened(&mut self, at: Instant) {
         self.add(at, Event::Opened);
     }
 
     /// An attempt to open one has failed.
-    pub fn refused(&mut self, at: Instant) {
+    pub(super) fn refused(&mut self, at: Instant) {
         self.add(at, Event::Refused);
     }
 
     /// A connection is gone.
-    pub fn ended(&mut self, at: Instant) {
+    pub(super) fn ended(&mut self, at: Instant) {
         self.add(at, Event::Ended);
     }
 
@@ -142,14 +142,17 @@ impl Series {
         Some(times)
     }
 
-    /// Adds all that another has seen.
-    pub(super) fn merge(&mut self, mut other: Self) {
+    /// Adds all that others have seen.
+    pub(super) fn merge(&mut self, others: impl IntoIterator<Item = Self>) {
         self.settle();
-        other.settle();
-        let Some(theirs) = other.origin else { return };
-        let origin = *self.origin.get_or_insert(theirs);
-        self.past.merge(other.past, seconds_between(origin, theirs));
-        self.end = self.end.max(other.end);
+        let (origin, end) = (&mut self.origin, &mut self.end);
+        let others = others.into_iter().filter_map(|mut other| {
+            other.settle();
+            let theirs = other.origin?;
+            *end = (*end).max(other.end);
+            Some((other.past, seconds_between(*origin.get_or_insert(theirs), theirs)))
+        });
+        self.past.merge(others);
     }
 
     /// Enters all that waits.

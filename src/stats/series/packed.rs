@@ -86,18 +86,18 @@ impl Times {
 pub(super) struct Packed(Box<[u8]>);
 
 impl Packed {
-    /// Both in one.
-    pub(super) fn with(&self, other: &Self) -> Self {
-        match (self.0.is_empty(), other.0.is_empty()) {
-            (true, _) => other.clone(),
-            (_, true) => self.clone(),
-            _ => {
-                let mut times = Times::default();
-                times.add(self);
-                times.add(other);
-                times.pack()
-            }
-        }
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All in one; none of the others is empty.
+    pub(super) fn with<'a>(&'a self, mut others: impl Iterator<Item = &'a Self>) -> Self {
+        let Some(first) = others.next() else { return self.clone() };
+        let second = if self.is_empty() { others.next() } else { Some(self) };
+        let Some(second) = second else { return first.clone() };
+        let mut times = Times::default();
+        [first, second].into_iter().chain(others).for_each(|part| times.add(part));
+        times.pack()
     }
 }
 
@@ -115,12 +115,12 @@ mod tests {
                 part.record(number * number);
                 times.record(number * number);
             }
-            packed = packed.with(&part.pack());
+            packed = packed.with([&part.pack()].into_iter());
         }
         times.record(u64::MAX);
         let mut last = Times::default();
         last.record(u64::MAX);
-        packed = last.pack().with(&packed);
+        packed = last.pack().with([&packed].into_iter());
         let mut read = Times::default();
         read.add(&packed);
         assert!(read.values().eq(times.values()));

@@ -55,9 +55,10 @@ pub(super) struct Part {
 }
 
 impl Part {
-    fn absorb(&mut self, other: &Self) {
-        self.counts.merge(other.counts);
-        self.times = self.times.with(&other.times);
+    fn absorb(&mut self, others: &[Self]) {
+        others.iter().for_each(|other| self.counts.merge(other.counts));
+        let times = others.iter().map(|other| &other.times).filter(|times| !times.is_empty());
+        self.times = self.times.with(times);
     }
 }
 
@@ -86,7 +87,7 @@ impl Past {
     pub(super) fn push(&mut self, part: Part) {
         let at = self.parts.partition_point(|known| known.from <= part.from);
         match at.checked_sub(1).and_then(|before| self.parts.get_mut(before)) {
-            Some(same) if same.from == part.from => same.absorb(&part),
+            Some(same) if same.from == part.from => same.absorb(&[part]),
             _ => {
                 self.widened += usize::from(at < self.widened);
                 self.parts.insert(at, part);
@@ -122,8 +123,10 @@ impl Past {
         {
             others += 1;
         }
-        let taken: Vec<Part> = self.parts.drain(at + 1..=at + others).collect();
-        taken.iter().for_each(|other| self.parts[at].absorb(other));
+        if others > 0 {
+            let taken: Vec<Part> = self.parts.drain(at + 1..=at + others).collect();
+            self.parts[at].absorb(&taken);
+        }
         others > 0
     }
 
@@ -152,23 +155,25 @@ impl Past {
         before.map_or(from, |part| part.from.max(from))
     }
 
-    /// Adds the intervals of another; their seconds are `later` than they say.
-    pub(super) fn merge(&mut self, other: Self, later: i64) {
-        self.width = self.width.max(other.width);
-        self.parts.extend(other.parts.into_iter().map(|mut part| {
-            part.from = part.from.saturating_add(later);
-            part
-        }));
+    /// Adds the intervals of others; their seconds are so much later than they say.
+    pub(super) fn merge(&mut self, others: impl Iterator<Item = (Self, i64)>) {
+        for (other, later) in others {
+            self.width = self.width.max(other.width);
+            self.parts.extend(other.parts.into_iter().map(|mut part| {
+                part.from = part.from.saturating_add(later);
+                part
+            }));
+        }
         self.parts.sort_by_key(|part| part.from);
-        self.settle(self.width);
+        self.settle(MOST);
     }
 
-    /// Makes all intervals at least as long as `width`, and so long that there are not too many even
-    /// if those in which nothing happened are counted.
-    pub(super) fn settle(&mut self, width: i64) {
-        let mut width = width.max(self.width);
+    /// Makes all intervals equally long, and so long that there are at most so many even if those in
+    /// which nothing happened are counted.
+    pub(super) fn settle(&mut self, most: usize) {
+        let mut width = self.width;
         if let (Some(first), Some(last)) = (self.parts.first(), self.parts.last()) {
-            let most = i64::try_from(MOST).unwrap_or(i64::MAX);
+            let most = i64::try_from(most.max(1)).unwrap_or(i64::MAX);
             let long = |width: i64| {
                 let (first, last) = (floor(first.from, width), floor(last.from, width));
                 last.saturating_sub(first) / width + 1

@@ -26,7 +26,7 @@ fn starting(origin: Instant) -> Series {
 
 /// Of each interval its first second and how many rows ended in it.
 fn rows(series: &Series) -> Vec<(i64, u64)> {
-    let course = series.course();
+    let course = series.clone().course(MOST);
     course.intervals.iter().map(|interval| (interval.from, interval.count)).collect()
 }
 
@@ -38,7 +38,7 @@ fn a_row_counts_where_it_ended_and_quiet_seconds_are_there_too() {
         series.sample(&row(origin, end_ms, elapsed_us));
     }
     assert_eq!(rows(&series), [(0, 1), (1, 1), (2, 0), (3, 0), (4, 1)]);
-    let course = series.course();
+    let course = series.clone().course(MOST);
     let p50 = course.intervals[1].times().percentile(50.0).unwrap().as_secs_f64();
     assert!((p50 - 0.6).abs() < 0.006, "{p50}");
     assert_eq!(course.intervals[2].times().percentile(50.0), None);
@@ -51,8 +51,13 @@ fn the_last_interval_is_as_long_as_the_run_goes() {
     let mut series = starting(origin);
     series.sample(&row(origin, 500, 1));
     series.sample(&row(origin, 1_600, 1));
-    let covered: Vec<u128> =
-        series.course().intervals.iter().map(|interval| interval.covered.as_millis()).collect();
+    let covered: Vec<u128> = series
+        .clone()
+        .course(MOST)
+        .intervals
+        .iter()
+        .map(|interval| interval.covered.as_millis())
+        .collect();
     assert_eq!(covered, [1_000, 600]);
 }
 
@@ -62,7 +67,7 @@ fn failures_threads_and_rows_without_a_time_are_counted() {
     let mut series = starting(origin);
     series.sample(&Sample { success: false, all_threads: 7, ..row(origin, 10, 5) });
     series.sample(&Sample { code: Code::NoMessage, all_threads: 3, ..row(origin, 20, 5_000) });
-    let interval = &series.course().intervals[0];
+    let interval = &series.clone().course(MOST).intervals[0];
     assert_eq!((interval.count, interval.failed, interval.threads), (2, 1, 7));
     assert_eq!(interval.times().values().map(|(_, count)| count).sum::<u64>(), 1);
 }
@@ -79,8 +84,8 @@ fn connections_are_those_opened_and_not_ended() {
     }
     one.ended(origin);
     other.refused(origin);
-    one.merge(other);
-    let interval = &one.course().intervals[0];
+    one.merge([other]);
+    let interval = &one.clone().course(MOST).intervals[0];
     assert_eq!((interval.opened, interval.refused, interval.connections), (6, 1, 5));
 }
 
@@ -89,12 +94,18 @@ fn there_are_never_more_than_so_many_and_all_are_equally_long() {
     let origin = origin();
     let mut series = starting(origin);
     for seconds in [1_200, 1_201, 1_800, 2_400, 2_401, 10_000] {
-        let from = series.course().intervals.iter().map(|interval| interval.count).sum::<u64>();
+        let from = series
+            .clone()
+            .course(MOST)
+            .intervals
+            .iter()
+            .map(|interval| interval.count)
+            .sum::<u64>();
         for second in i64::try_from(from).unwrap()..seconds {
             series.sample(&row(origin, second * 1_000 + 500, 1_000));
             assert!(series.past.parts.len() <= MOST);
         }
-        let course = series.course();
+        let course = series.clone().course(MOST);
         let width = i64::try_from(course.width.as_secs()).unwrap();
         let most = usize::try_from(seconds / width + 1).unwrap();
         assert!(course.intervals.len() <= MOST.min(most), "{seconds}: {width}");
@@ -114,7 +125,7 @@ fn a_clock_that_jumps_takes_no_memory() {
     for end_ms in [1_000, -80_000_000_000, 90_000_000_000, 2_000, -1] {
         series.sample(&row(origin, end_ms, 1));
     }
-    let course = series.course();
+    let course = series.clone().course(MOST);
     assert!(course.intervals.len() <= MOST);
     assert_eq!(course.intervals.iter().map(|interval| interval.count).sum::<u64>(), 5);
 }
@@ -126,10 +137,10 @@ fn parts_with_different_beginnings_are_laid_over_each_other() {
     one.sample(&row(base, 10_500, 1));
     other.sample(&row(base, 10_600, 1));
     other.sample(&row(base, 9_900, 1));
-    one.merge(other);
+    one.merge([other]);
     assert_eq!(rows(&one), [(9, 1), (10, 2)]);
     let mut empty = Series::default();
-    empty.merge(one);
+    empty.merge([one]);
     assert_eq!(rows(&empty), [(9, 1), (10, 2)]);
 }
 
@@ -144,10 +155,8 @@ proptest! {
             parts[*part].sample(&row(origin, second * 1_000 + 1, 100));
         }
         let mut merged = Series::default();
-        for part in parts {
-            merged.merge(part);
-        }
-        let course = merged.course();
+        merged.merge(parts);
+        let course = merged.course(MOST);
         let width = i64::try_from(course.width.as_secs()).unwrap();
         prop_assert!(course.intervals.len() <= MOST);
         for interval in &course.intervals {
