@@ -52,7 +52,7 @@ pub fn read(sources: &[Source], origin: Instant) -> Result<Results, ReadError> {
         origin,
         first_ms: None,
     };
-    reader.results.stats.series.begin(origin);
+    reader.results.stats.begin(origin);
     for source in sources {
         reader.source(source)?;
     }
