@@ -53,7 +53,7 @@ pub fn conclusion(comparison: &Comparison) -> String {
         write!(rest, ", {} may be chance", thousands(maybe as u64)).ok();
     }
     if unknown > 0 {
-        write!(rest, ", {} are not known", thousands(unknown as u64)).ok();
+        write!(rest, ", {} not known", thousands(unknown as u64)).ok();
     }
     let (all, known) = (thousands(all as u64), all - unknown);
     match (worse, known) {
@@ -61,6 +61,7 @@ pub fn conclusion(comparison: &Comparison) -> String {
             format!("nothing is known: none of {all} figures can be told from so short a run")
         }
         (0, _) => format!("none of {all} figures is surely worse{rest}"),
+        (1, _) => format!("1 of {all} figures is worse{rest}"),
         (_, _) => format!("{} of {all} figures are worse{rest}", thousands(worse as u64)),
     }
 }
@@ -328,5 +329,73 @@ fn entry(change: &Change) -> Entry {
             Finding::Unknown(Unknown::Samples { .. }) => "too few samples",
             Finding::Unknown(Unknown::Spans) => "too short a time",
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(metric: Metric, base: f64, new: f64, finding: Finding) -> Change {
+        let interval = Some((0.9 * (new - base), 1.1 * (new - base)));
+        Change { metric, base: Some(base), new: Some(new), interval, finding }
+    }
+
+    fn unknown(metric: Metric) -> Change {
+        let finding = Finding::Unknown(Unknown::Samples { there: 300, needed: 1_000 });
+        Change { metric, base: None, new: None, interval: None, finding }
+    }
+
+    fn comparison() -> Comparison {
+        Comparison {
+            tolerances: Tolerances::default(),
+            labels: vec![LabelComparison {
+                label: "say\u{7}".to_owned(),
+                transaction: false,
+                changes: vec![
+                    change(Metric::Rate, 200.0, 210.0, Finding::Same),
+                    change(Metric::ErrorRate, 0.0, 0.05, Finding::Worse),
+                    change(Metric::P50, 0.020, 0.024, Finding::Worse),
+                    change(Metric::P90, 0.030, 0.036, Finding::MaybeWorse),
+                    change(Metric::P95, 0.040, 0.030, Finding::Better),
+                    unknown(Metric::P99),
+                ],
+            }],
+            only_in_base: vec!["gone".to_owned()],
+            only_in_new: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_table_is_followed_by_what_is_worse_and_by_how_much() {
+        let expected = "\
+label       rate  error rate      p50      p90      p95  p99
+say\\u{7}  +5.0%     +5.00pp!  +20.0%!  +20.0%?  -25.0%*   -
+! worse   ? perhaps worse   * better   - not known
+
+worse
+  say\\u{7}  error rate  0.00% -> 5.00%, +5.00pp (95%: +4.50pp to +5.50pp, tolerated 1%)
+  say\\u{7}  p50         20.0ms -> 24.0ms, +20.0% (95%: +18.0% to +22.0%, tolerated 10%)
+
+perhaps worse
+  say\\u{7}  p90         30.0ms -> 36.0ms, +20.0% (95%: +18.0% to +22.0%, tolerated 10%)
+
+better
+  say\\u{7}  p95         40.0ms -> 30.0ms, -25.0% (95%: -22.5% to -27.5%, tolerated 15%)
+
+too few samples: say\\u{7} (its p99 takes 1,000 samples, and a run has 300)
+
+only in the base: gone
+";
+        assert_eq!(render(&comparison()), expected);
+        let conclusion = conclusion(&comparison());
+        assert_eq!(conclusion, "2 of 6 figures are worse, 1 may be chance, 1 not known");
+    }
+
+    #[test]
+    fn of_runs_that_are_too_short_nothing_is_said_to_be_known() {
+        let mut short = comparison();
+        short.labels[0].changes = vec![unknown(Metric::P50), unknown(Metric::P99)];
+        assert!(conclusion(&short).starts_with("nothing is known: none of 2 figures"));
     }
 }
