@@ -111,6 +111,17 @@ impl Jtl {
         }
     }
 
+    /// Notes the current record, which makes no sense, unless it is the header once more: that is how files
+    /// look that were joined by hand, and no row is lost.
+    pub(super) fn leave_out_current(&mut self, why: String) {
+        let record = self.record();
+        let is_header = self.layout.has_header
+            && Layout::of(&record, &self.path).is_ok_and(|layout| layout == self.layout);
+        if !is_header {
+            self.leave_out(self.line(), why);
+        }
+    }
+
     /// Notes something else.
     pub(super) fn note(&mut self, line: Option<u64>, what: impl Into<String>) {
         self.oddities.push(Oddity::new(&self.path, line, what));

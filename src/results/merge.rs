@@ -93,7 +93,7 @@ impl File {
                 }
                 Err(why) => why,
             };
-            self.jtl.leave_out(self.jtl.line(), why);
+            self.jtl.leave_out_current(why);
         }
         Ok(false)
     }

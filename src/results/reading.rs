@@ -116,7 +116,7 @@ impl Reader {
                 }
                 Err(why) => why,
             };
-            jtl.leave_out(jtl.line(), why);
+            jtl.leave_out_current(why);
         }
         if let Some((line, time_ms)) = early {
             let what = format!(
