@@ -173,6 +173,17 @@ const scales = async (page) => {
   assert.ok(await page.$(`${series}.u-off`), "and stays hidden");
 };
 
+const lanes = async (page) => {
+  const [rate, load] = [await picture(page, "chart-rate"), await picture(page, "chart-load")];
+  const options = await page.$$eval("#lane option", (all) => all.map((one) => one.textContent));
+  assert.equal(options.length, 21, `${options}`);
+  await page.select("#lane", "1");
+  assert.notEqual(await picture(page, "chart-rate"), rate, "the rate is that of the label");
+  assert.equal(await picture(page, "chart-load"), load, "the load is the whole run's");
+  await page.select("#lane", "-1");
+  assert.equal(await picture(page, "chart-rate"), rate);
+};
+
 const printing = async (page) => {
   const pdf = await page.pdf({ format: "A4" });
   assert.ok(pdf.length > 20_000, `${pdf.length} bytes`);
@@ -181,7 +192,7 @@ const printing = async (page) => {
 
 const everything = async (browser, file) => {
   const page = await opened(browser, file);
-  for (const [name, what] of Object.entries({ sorting, filtering, theme, zooming, hovering, scales, printing })) {
+  for (const [name, what] of Object.entries({ sorting, filtering, theme, zooming, hovering, scales, lanes, printing })) {
     await check(name, () => what(page));
   }
   await closed(page);

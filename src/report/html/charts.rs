@@ -154,7 +154,7 @@ fn heat(course: &Course) -> Heat {
     let mut columns: Vec<(i64, Vec<(i32, u64)>)> = Vec::new();
     for intervals in course.intervals.chunks(each) {
         let mut rows: Vec<(i32, u64)> = Vec::new();
-        for (time, count) in intervals.iter().flat_map(|interval| pairs(interval)) {
+        for (time, count) in intervals.iter().flat_map(pairs) {
             let row = row_of(time);
             match rows.binary_search_by_key(&row, |(known, _)| *known) {
                 Ok(at) => rows[at].1 += count,

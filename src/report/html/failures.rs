@@ -37,7 +37,7 @@ pub(super) struct Skip {
 #[derive(Debug, Serialize)]
 pub(super) struct Filter {
     label: String,
-    filter: String,
+    pattern: String,
     count: String,
 }
 
@@ -95,7 +95,7 @@ pub(super) fn filters(stats: &Stats) -> Vec<Filter> {
     let filters = filters.into_iter().take(MOST_ROWS);
     let row = |(count, label, filter): (u64, &str, &str)| Filter {
         label: shown(label),
-        filter: shown(&cut(filter, 500)),
+        pattern: shown(&cut(filter, 500)),
         count: thousands(count),
     };
     filters.map(row).collect()

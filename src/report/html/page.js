@@ -238,8 +238,8 @@
     ? { distr: 3, range: (_, min, max) => (min > 0 ? uPlot.rangeLog(min, max, 10, true) : [0.1, 1]) }
     : fromZero);
   const perSecond = (number) => `${digits(number)}/s`;
-  // What stays as it is until the next interval.
-  const steps = () => ({ paths: uPlot.paths.stepped({ align: 1 }) });
+  // What stays as it is until the next interval, as long as there are not so many that it is one area.
+  const steps = () => (data.all.t.length > 240 ? {} : { paths: uPlot.paths.stepped({ align: 1 }) });
   const filled = (series) => ({ fill: `${colour(`--series-${series}`)}22` });
 
   // What rate and times are shown of: an index of a label, or -1 for all.

@@ -100,7 +100,7 @@ struct GroupRow {
 #[derive(Debug, Serialize)]
 struct Text {
     path: String,
-    text: String,
+    content: String,
     is_cut: bool,
 }
 
@@ -239,7 +239,7 @@ fn texts(texts: &[PlanText]) -> Vec<Text> {
         let text = cut(&one.text, left);
         left -= text.chars().count().min(left);
         let is_cut = text.len() < one.text.len();
-        Text { path: shown(&one.path), text: shown_lines(&text), is_cut }
+        Text { path: shown(&one.path), content: shown_lines(&text), is_cut }
     };
     texts.iter().map(text).collect()
 }

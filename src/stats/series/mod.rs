@@ -167,13 +167,11 @@ impl Series {
 /// Whole seconds, rounded down; negative if `to` is earlier.
 fn seconds_between(from: Instant, to: Instant) -> i64 {
     let whole = |duration: Duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
-    match to.checked_duration_since(from) {
-        Some(after) => whole(after),
-        None => {
-            let before = from.duration_since(to);
-            -whole(before) - i64::from(before.subsec_nanos() > 0)
-        }
+    if let Some(after) = to.checked_duration_since(from) {
+        return whole(after);
     }
+    let before = from.duration_since(to);
+    -whole(before) - i64::from(before.subsec_nanos() > 0)
 }
 
 /// So many seconds after `origin`, as far as clocks go.

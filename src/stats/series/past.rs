@@ -56,7 +56,9 @@ pub(super) struct Part {
 
 impl Part {
     fn absorb(&mut self, others: &[Self]) {
-        others.iter().for_each(|other| self.counts.merge(other.counts));
+        for other in others {
+            self.counts.merge(other.counts);
+        }
         let times = others.iter().map(|other| &other.times).filter(|times| !times.is_empty());
         self.times = self.times.with(times);
     }

@@ -5,12 +5,10 @@ use crate::clock;
 
 fn row(origin: Instant, end_ms: i64, elapsed_us: u64) -> Sample<'static> {
     let elapsed = Duration::from_micros(elapsed_us);
-    let end = if end_ms < 0 {
-        origin - Duration::from_millis(end_ms.unsigned_abs())
-    } else {
-        origin + Duration::from_millis(end_ms.unsigned_abs())
-    };
-    Sample { start: end - elapsed, elapsed, ..Sample::plain() }
+    let distance = Duration::from_millis(end_ms.unsigned_abs());
+    let end = if end_ms < 0 { origin.checked_sub(distance) } else { origin.checked_add(distance) };
+    let start = end.and_then(|end| end.checked_sub(elapsed)).unwrap();
+    Sample { start, elapsed, ..Sample::plain() }
 }
 
 /// A moment from which one can go back.
