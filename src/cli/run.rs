@@ -1,7 +1,6 @@
 //! `wsmeter run`: plan in, results and a verdict out.
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,23 +8,25 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use sha2::{Digest, Sha256};
 
 use crate::cli::args::RunArguments;
+use crate::cli::compare::Baseline;
 use crate::cli::drive::{Event, Prepared, drive, prepare};
 use crate::cli::ending::conclude;
 use crate::cli::error::CliError;
 use crate::cli::host;
+use crate::cli::leaving::Leaving;
 use crate::cli::preflight::Needs;
 use crate::cli::progress::Progress;
+use crate::cli::shown_plan;
+use crate::cli::watch::Watch;
 use crate::clock::{self, Clock};
 use crate::compile::Properties;
 use crate::console::Console;
-use crate::net;
 use crate::plan::Loaded;
 use crate::program::{Phase, Program, Schedule, VariableId};
+use crate::report::compare as comparison;
 use crate::report::json::{self, About, Contents, Group};
-use crate::report::{Finished, Outputs, Recorder, Wanted};
-use crate::report::{summary, thresholds};
+use crate::report::{Outputs, Recorder, Wanted, summary};
 use crate::sample::RunEnd;
-use crate::verdict::{Conclusion, Judgement, Verdict};
 
 /// How often the run is looked at while it goes on: for progress, and for a full disk.
 const TICK: Duration = Duration::from_millis(250);
@@ -35,6 +36,11 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
     let prepared = prepare(console, &arguments.plan, &arguments.properties, arguments.serve)?;
     let Prepared { loaded, properties, mut program, _target } = prepared;
     check_machine(console, &program, arguments)?;
+    let tolerances = &arguments.tolerances;
+    let baseline = arguments.baseline.as_ref();
+    let baseline = baseline
+        .map(|path| Baseline::read(path, program.compare.as_ref(), tolerances))
+        .transpose()?;
     let clock = Clock::start();
     let included = loaded.included_paths();
     let wanted = Wanted {
@@ -45,7 +51,7 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
         included: &included,
     };
     let outputs = Outputs::open(wanted, clock.wall(clock.started()).into())?;
-    let Outputs { jtl, jtl_path, summary_path } = outputs;
+    let Outputs { jtl, jtl_path, summary_path, report_path } = outputs;
     program.show_secrets = arguments.show_secrets;
     program.time_limit = arguments.time_limit.or(program.time_limit);
     let recorder = Recorder::start(jtl, &jtl_path, clock, &sample_variables(&program))
@@ -53,12 +59,18 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
     let live = recorder.live();
     let program = Arc::new(program);
     let mut progress = Progress::new(console, arguments.no_progress, &live);
+    let mut watch = Watch::new(&program.thresholds, &live);
     let cores = host::cores();
     let end = drive(&program, &recorder, cores, TICK, |event| match event {
         Event::Say(text) => progress.say(text),
-        Event::Tick(stop) => {
+        Event::Tick(stop) | Event::End(stop) => {
             if live.has_write_failed() {
                 stop.now(RunEnd::BrokeOff("results could not be written".to_owned()));
+            }
+            if let Event::Tick(stop) = event
+                && let Some(text) = watch.tick(stop)
+            {
+                progress.say(&text);
             }
             progress.say_all(&live.take_log());
             progress.tick(&live);
@@ -68,30 +80,28 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
     let ended = clock::now();
     let finished = recorder.finish();
     let peak_connections = live.connections.peak();
-    let mut judgement = conclude(&finished, end, peak_connections, &program.thresholds);
+    let judgement = conclude(&finished, end, peak_connections, &program.thresholds);
+    let [started, ended_at] = [clock.started(), ended].map(|moment| clock.wall(moment).into());
     let contents = Contents {
-        about: about(
-            &loaded,
-            &properties,
-            &program,
-            cores,
-            clock.wall(clock.started()).into(),
-            clock.wall(ended).into(),
-        ),
+        about: about(&loaded, &properties, &program, cores, started, ended_at),
         groups: groups(&program),
         stats: &finished.stats,
         peak_connections,
         judgement: &judgement,
         generator: host::generator(ended - clock.started(), &finished.stats),
     };
-    if let Err(error) = json::write(&summary_path, &contents) {
-        // The last line is the verdict, and a run without its results has not passed.
-        let error = CliError::Summary(error);
-        judgement.verdict = Verdict::new(Conclusion::BrokeOff, error.to_string());
-        console.error(&error, None);
-    }
-    show(console, &finished, peak_connections, &judgement, &[&jtl_path, &summary_path]);
-    let started: DateTime<Utc> = clock.wall(clock.started()).into();
+    let leaving = Leaving {
+        console,
+        jtl: &jtl_path,
+        summary: &summary_path,
+        report: &report_path,
+        title: &program.name,
+        started,
+        ended: ended_at,
+        texts: &shown_plan::texts(&loaded, &program),
+        command: &shown_plan::command(arguments, &program),
+    };
+    let judgement = leaving.leave(&contents, baseline.as_ref());
     console.info(&summary::saturation(&finished.stats.health, started));
     console.important(&summary::verdict_line(&judgement.verdict));
     Ok(judgement.verdict.conclusion.exit_code())
@@ -101,34 +111,6 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
 fn sample_variables(program: &Program) -> Vec<&str> {
     let name = |id: &VariableId| program.variable_names[id.0 as usize].as_str();
     program.sample_variables.iter().map(name).collect()
-}
-
-/// A property's value without secrets: those of the plan, and what the name or a URL tells to be one.
-fn shown_property(program: &Program, name: &str, value: &str) -> String {
-    let is_named = |id: &VariableId| program.variable_names[id.0 as usize] == name;
-    if program.show_secrets {
-        value.to_owned()
-    } else if net::is_secret(name) || program.secret_variables.iter().any(is_named) {
-        "***".to_owned()
-    } else {
-        net::shown(&program.secrets.mask(value))
-    }
-}
-
-fn show(
-    console: Console,
-    finished: &Finished,
-    peak_connections: u64,
-    judgement: &Judgement,
-    paths: &[&Path],
-) {
-    let summary = summary::render(&finished.stats, peak_connections);
-    let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    console.info(&format!("\n{summary}{:<16}{}\n\n", "results", paths.join(", ")));
-    let thresholds = thresholds::render(&judgement.thresholds);
-    if !thresholds.is_empty() {
-        console.info(&format!("{thresholds}\n"));
-    }
 }
 
 fn about(
@@ -148,13 +130,17 @@ fn about(
             sha256,
             properties: properties
                 .iter()
-                .map(|(name, value)| (name.to_owned(), shown_property(program, name, value).into()))
+                .map(|(name, value)| {
+                    (name.to_owned(), shown_plan::property(program, name, value).into())
+                })
                 .collect(),
+            compare: program.compare.as_ref().map(comparison::tolerances).unwrap_or_default(),
         },
         host: host::name(),
         cores,
         started: iso(started),
         ended: iso(ended),
+        sources: Vec::new(),
     }
 }
 

@@ -48,6 +48,7 @@ mod template;
 mod threshold;
 mod timer;
 mod tls;
+mod tolerances;
 mod url;
 mod variables;
 mod warning;
@@ -58,6 +59,8 @@ use crate::program::Program;
 
 pub use properties::Properties;
 pub use template::{FUNCTIONS, FunctionInfo};
+pub use threshold::threshold;
+pub use tolerances::set_tolerance;
 
 /// A plan that can be run.
 #[derive(Debug)]

@@ -184,6 +184,7 @@ fn program(group: Group, counters: usize) -> Program {
         counters,
         groups: vec![group],
         thresholds: Vec::new(),
+        compare: None,
     }
 }
 

@@ -93,9 +93,14 @@ impl Loaded {
     /// [`compile`](crate::compile) had it include, each once, in the order in which they are first
     /// included.
     pub fn each_text(&self, mut take: impl FnMut(&str)) {
-        take(&self.file.source);
+        self.each_file(|file| take(&file.source));
+    }
+
+    /// The files, in the same order.
+    pub(super) fn each_file(&self, mut take: impl FnMut(&File)) {
+        take(&self.file);
         for included in self.included.borrow().iter() {
-            take(&included.file.source);
+            take(&included.file);
         }
     }
 

@@ -33,6 +33,7 @@ use std::time::Duration;
 
 use crate::secrets::Secrets;
 use crate::verdict::Threshold;
+use crate::verdict::compare::Tolerances;
 
 pub use assertion::{
     Assertion, Bytes, Check, Filter, HeaderTest, HexTest, JsonTest, MessageType, Pattern, SizeTest,
@@ -116,6 +117,8 @@ pub struct Program {
     pub groups: Vec<Group>,
     /// What the verdict depends on, in the order of the plan.
     pub thresholds: Vec<Threshold>,
+    /// What may differ from another run; `None` if the plan does not say.
+    pub compare: Option<Tolerances>,
 }
 
 /// When a thread group runs: a phase begins when all threads of the one before are done.

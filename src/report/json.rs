@@ -2,15 +2,17 @@
 
 mod connections;
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::report::html::Page;
 use crate::report::json::connections::Connections;
 use crate::report::thresholds::{self, Entry};
+use crate::report::whole_file;
 use crate::stats::{LabelStats, Stats, Times};
 use crate::verdict::Judgement;
 
@@ -32,10 +34,13 @@ pub struct About {
     pub started: String,
     /// ISO 8601, UTC.
     pub ended: String,
+    /// The results that were read, where this is not written by the run itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
 }
 
 /// The plan that was run.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Plan {
     /// Its file, as given.
     pub path: String,
@@ -43,6 +48,9 @@ pub struct Plan {
     pub sha256: String,
     /// Properties that were set.
     pub properties: Map<String, Value>,
+    /// What a comparison with another run tolerates, if the plan says so.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub compare: Map<String, Value>,
 }
 
 /// A thread group and its load model.
@@ -86,7 +94,7 @@ pub struct WorkerCpu {
 }
 
 /// Everything that goes into the file.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Contents<'a> {
     /// What the command knows.
     pub about: About,
@@ -100,6 +108,23 @@ pub struct Contents<'a> {
     pub judgement: &'a Judgement,
     /// The generator's own consumption.
     pub generator: Generator,
+}
+
+impl Contents<'_> {
+    /// The page of the same run, with all that is known here.
+    pub fn page<'p>(&'p self, title: &'p str) -> Page<'p> {
+        Page {
+            judgement: Some(self.judgement),
+            peak_connections: Some(self.peak_connections),
+            generator: Some(&self.generator),
+            plan: Some(&self.about.plan),
+            groups: &self.groups,
+            host: Some(&self.about.host),
+            cores: Some(self.about.cores),
+            wsmeter: Some(self.about.wsmeter),
+            ..Page::of(title, self.stats)
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -208,20 +233,9 @@ struct Filtered<'a> {
 /// Writes the file under a temporary name and renames it, so that it is never half there. The error
 /// names the path.
 pub fn write(path: &Path, contents: &Contents<'_>) -> io::Result<()> {
-    let temporary = path.with_extension("json.part");
-    let written = write_to(&temporary, contents).and_then(|()| fs_err::rename(&temporary, path));
-    if written.is_err() {
-        // It may not even exist; the first error is the one to tell.
-        fs_err::remove_file(&temporary).ok();
-    }
-    written
-}
-
-fn write_to(path: &Path, contents: &Contents<'_>) -> io::Result<()> {
-    let mut file = fs_err::File::create(path)?;
     let mut text = serde_json::to_vec_pretty(&document(contents))?;
     text.push(b'\n');
-    file.write_all(&text)
+    whole_file::write(path, &text)
 }
 
 fn document<'a>(contents: &'a Contents<'_>) -> Document<'a> {
@@ -381,11 +395,13 @@ mod tests {
                     path: "p.yaml".to_owned(),
                     sha256: "00".to_owned(),
                     properties: Map::new(),
+                    compare: Map::new(),
                 },
                 host: "here".to_owned(),
                 cores: 2,
                 started: "2026-12-01T09:30:00.000Z".to_owned(),
                 ended: "2026-12-01T09:31:00.000Z".to_owned(),
+                sources: Vec::new(),
             },
             groups: vec![Group {
                 name: "G".to_owned(),

@@ -11,8 +11,10 @@ use fs_err::OpenOptions;
 const JTL: &str = "samples.jtl";
 /// The summary's name in a run folder.
 const SUMMARY: &str = "summary.json";
+/// The page's name in a run folder.
+const REPORT: &str = "report.html";
 /// Where run folders without a name of their own go.
-const RESULTS: &str = "results";
+pub(crate) const RESULTS: &str = "results";
 
 /// Runs of one plan that may start within one second.
 const RUNS_A_SECOND: u32 = 1_000;
@@ -41,6 +43,8 @@ pub struct Outputs {
     pub jtl: File,
     /// Where the summary will be.
     pub summary_path: PathBuf,
+    /// Where the page will be.
+    pub report_path: PathBuf,
 }
 
 /// Results cannot go where they should; nothing was sent.
@@ -70,11 +74,13 @@ pub enum OutputError {
         /// The file.
         path: PathBuf,
     },
-    /// A JTL at the place of the summary.
-    #[error("`{}` is where the summary goes", path.display())]
-    IsSummary {
+    /// A JTL at the place of the summary or the page.
+    #[error("`{}` is where the {what} goes", path.display())]
+    IsTaken {
         /// The file.
         path: PathBuf,
+        /// What else goes there.
+        what: &'static str,
     },
     /// The file system said no; the text names the path.
     #[error(transparent)]
@@ -88,7 +94,7 @@ impl OutputError {
             Self::Exists { .. } => Some("choose another place, or overwrite it with `--force`"),
             Self::NotOurs { .. } => Some("choose an empty or a new folder"),
             Self::Numbered { .. } => Some("choose a name that does not end in a dash and digits"),
-            Self::IsPlan { .. } | Self::IsSummary { .. } => Some("choose another place"),
+            Self::IsPlan { .. } | Self::IsTaken { .. } => Some("choose another place"),
             Self::Io(_) => None,
         }
     }
@@ -99,22 +105,26 @@ impl Outputs {
     pub fn open(wanted: Wanted<'_>, now: DateTime<Utc>) -> Result<Self, OutputError> {
         // Before any folder is made, so that a refusal leaves nothing behind.
         wanted.jtl.map_or(Ok(()), refuse_numbered)?;
-        let (jtl_path, summary_path) = match (wanted.folder, wanted.jtl) {
+        let (jtl_path, summary_path, report_path) = match (wanted.folder, wanted.jtl) {
             (Some(folder), jtl) => {
                 take_folder(folder, wanted.force)?;
                 let jtl = jtl.map_or_else(|| folder.join(JTL), Path::to_owned);
-                (jtl, folder.join(SUMMARY))
+                (jtl, folder.join(SUMMARY), folder.join(REPORT))
             }
-            (None, Some(jtl)) => (jtl.to_owned(), jtl.with_extension(SUMMARY)),
+            (None, Some(jtl)) => {
+                (jtl.to_owned(), jtl.with_extension(SUMMARY), jtl.with_extension(REPORT))
+            }
             (None, None) => {
                 let folder = new_folder(wanted.plan, now)?;
-                (folder.join(JTL), folder.join(SUMMARY))
+                (folder.join(JTL), folder.join(SUMMARY), folder.join(REPORT))
             }
         };
-        if is_same_file(&jtl_path, &summary_path) {
-            return Err(OutputError::IsSummary { path: jtl_path });
+        for (taken, what) in [(&summary_path, "summary"), (&report_path, "report")] {
+            if is_same_file(&jtl_path, taken) {
+                return Err(OutputError::IsTaken { path: jtl_path, what });
+            }
         }
-        for path in [&jtl_path, &summary_path] {
+        for path in [&jtl_path, &summary_path, &report_path] {
             let mut parts = wanted.included.iter().map(PathBuf::as_path).chain([wanted.plan]);
             if parts.any(|part| is_same_file(path, part)) {
                 return Err(OutputError::IsPlan { path: path.clone() });
@@ -127,11 +137,13 @@ impl Outputs {
             fs_err::create_dir_all(parent)?;
         }
         let jtl = open_empty(&jtl_path, wanted.force)?;
-        // A summary that cannot be written should be known now, not after an hour of load. That of
-        // an earlier run must not stand beside these rows, should this run not come to its end.
-        open_empty(&summary_path, wanted.force)?;
-        fs_err::remove_file(&summary_path)?;
-        Ok(Self { jtl_path, jtl: jtl.into(), summary_path })
+        // What cannot be written should be known now, not after an hour of load. The summary of an
+        // earlier run must not stand beside these rows, should this run not come to its end.
+        for path in [&summary_path, &report_path] {
+            open_empty(path, wanted.force)?;
+            fs_err::remove_file(path)?;
+        }
+        Ok(Self { jtl_path, jtl: jtl.into(), summary_path, report_path })
     }
 }
 
@@ -167,7 +179,7 @@ fn take_folder(folder: &Path, force: bool) -> Result<(), OutputError> {
     fs_err::create_dir_all(folder)?;
     if let Some(entry) = fs_err::read_dir(folder)?.next() {
         entry?;
-        for name in [JTL, SUMMARY] {
+        for name in [JTL, SUMMARY, REPORT] {
             let path = folder.join(name);
             if path.exists() {
                 return if force { Ok(()) } else { Err(OutputError::Exists { path }) };
@@ -226,6 +238,7 @@ mod tests {
         let outputs = open(Some(&folder), None, false).unwrap();
         assert_eq!(outputs.jtl_path, folder.join("samples.jtl"));
         assert_eq!(outputs.summary_path, folder.join("summary.json"));
+        assert_eq!(outputs.report_path, folder.join("report.html"));
         assert!(matches!(open(Some(&folder), None, false), Err(OutputError::Exists { .. })));
         open(Some(&folder), None, true).unwrap();
     }
@@ -241,11 +254,13 @@ mod tests {
     #[test]
     fn the_summary_of_an_earlier_run_does_not_stand_beside_new_rows() {
         let root = tempfile::tempdir().unwrap();
-        let summary = root.path().join("summary.json");
+        let old = ["summary.json", "report.html"].map(|name| root.path().join(name));
         fs_err::write(root.path().join("samples.jtl"), "old rows").unwrap();
-        fs_err::write(&summary, "old verdict").unwrap();
+        for path in &old {
+            fs_err::write(path, "old verdict").unwrap();
+        }
         let outputs = open(Some(root.path()), None, true).unwrap();
-        assert!(!summary.exists());
+        assert!(!old[0].exists() && !old[1].exists());
         assert_eq!(fs_err::metadata(outputs.jtl_path).unwrap().len(), 0);
     }
 
@@ -271,19 +286,23 @@ mod tests {
     }
 
     #[test]
-    fn a_jtl_alone_has_its_summary_beside_it() {
+    fn a_jtl_alone_has_its_summary_and_page_beside_it() {
         let root = tempfile::tempdir().unwrap();
         let outputs = open(None, Some(&root.path().join("night.jtl")), false).unwrap();
+        assert_eq!(outputs.report_path, root.path().join("night.report.html"));
         assert_eq!(outputs.summary_path, root.path().join("night.summary.json"));
     }
 
     #[test]
-    fn the_jtl_never_lies_where_the_summary_goes() {
+    fn the_jtl_never_lies_where_something_else_goes() {
         let root = tempfile::tempdir().unwrap();
         for force in [false, true] {
-            let jtl = root.path().join("run/../run/summary.json");
-            let error = open(Some(&root.path().join("run")), Some(&jtl), force).unwrap_err();
-            assert!(matches!(error, OutputError::IsSummary { .. }), "{error}");
+            for (name, what) in [("summary.json", "summary"), ("report.html", "report")] {
+                let jtl = root.path().join("run/../run").join(name);
+                let error = open(Some(&root.path().join("run")), Some(&jtl), force).unwrap_err();
+                assert!(matches!(error, OutputError::IsTaken { .. }), "{error}");
+                assert!(error.to_string().ends_with(&format!("where the {what} goes")), "{error}");
+            }
         }
     }
 

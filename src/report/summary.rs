@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use crate::report::asides::asides;
 use crate::report::units::{printable, rate, size, time};
-use crate::sample::{Beats, Code, EndCause};
-use crate::stats::{ConnectionStats, Health, LabelStats, OTHER_LABELS, Stats, Times, thousands};
+use crate::sample::{Beats, Code};
+use crate::stats::{ConnectionStats, Health, LabelStats, Stats, Times, thousands};
 use crate::verdict::{Conclusion, Verdict};
 
 /// A label is cut to this many characters in the table.
@@ -32,7 +33,9 @@ pub fn render(stats: &Stats, peak_connections: u64) -> String {
     }
     causes(&mut out, stats);
     skipped(&mut out, stats);
-    asides(&mut out, stats);
+    for aside in asides(stats) {
+        line(&mut out, aside.name, &aside.text);
+    }
     out
 }
 
@@ -127,7 +130,7 @@ fn cells(name: &str, label: &LabelStats) -> [String; 12] {
     ]
 }
 
-fn cut(name: &str) -> String {
+pub(crate) fn cut(name: &str) -> String {
     let name = printable(name);
     match name.char_indices().nth(MAX_LABEL) {
         None => name.into_owned(),
@@ -154,7 +157,8 @@ fn connections(out: &mut String, connections: &ConnectionStats, peak: u64) {
         format!("{} (p95 {})", time(times.percentile(50.0)), time(times.percentile(95.0)))
     };
     let handshakes = connections.tls.count();
-    if connections.opened > 0 {
+    // Results that were read back may know no more than means.
+    if connections.upgrade.percentile(50.0).is_some() {
         let tls = match handshakes {
             0 => String::new(),
             _ => format!("TLS {}, ", phase(&connections.tls)),
@@ -273,149 +277,6 @@ fn skipped(out: &mut String, stats: &Stats) {
     }
 }
 
-/// What came of a schedule: arrivals that were missed, times from the intended start. They are beside the
-/// table, never in it.
-fn schedule(out: &mut String, stats: &Stats) {
-    if stats.missed > 0 {
-        let text = "arrivals did nothing: as many threads were there as `max_threads` allows";
-        line(out, "missed", &format!("{} {text}", thousands(stats.missed)));
-    }
-    let all = stats.all();
-    let labels = stats.labels().chain([("all", &all)]);
-    let mut name = "intended";
-    for (label, figures) in labels {
-        let Some(times) = &figures.intended else { continue };
-        let [p50, p95, p99] = [50.0, 95.0, 99.0].map(|percent| time(times.percentile(percent)));
-        let max = time(times.max());
-        let text = format!("{}: p50 {p50}, p95 {p95}, p99 {p99}, max {max}", cut(label));
-        line(out, name, &text);
-        name = "";
-    }
-    if name.is_empty() {
-        line(out, "", "from the intended start of each sample, not from when it could begin");
-        let [p50, p99] = [50.0, 99.0].map(|percent| time(stats.lag.percentile(percent)));
-        let max = time(stats.lag.max());
-        line(out, "lag", &format!("threads started late by p50 {p50}, p99 {p99}, max {max}"));
-    }
-}
-
-/// What is worth a word and has no row.
-fn asides(out: &mut String, stats: &Stats) {
-    let sum = |figure: fn(&LabelStats) -> u64| stats.labels().map(|(_, label)| figure(label)).sum();
-    late(out, stats);
-    read(out, stats);
-    schedule(out, stats);
-    let figures: [(&str, u64, &str); 8] = [
-        (
-            "early",
-            sum(|label| label.early),
-            "messages came before their request was sent, and were not taken for replies",
-        ),
-        (
-            "clock skew",
-            sum(|label| label.clock_skew),
-            "messages were sent after they arrived, says the server: its clock differs from ours",
-        ),
-        ("unanswered", sum(|label| label.unanswered), "requests got no reply"),
-        (
-            "unmatched",
-            sum(|label| label.unmatched),
-            "messages fitted no `reply` or `correlate`, and no step reads them",
-        ),
-        (
-            "write stalls",
-            stats.connections.write_stalls,
-            "frames were not taken by the kernel at once: the server did not keep up with reading",
-        ),
-        ("cut", sum(|label| label.cut), "reads ended with the run, without a row"),
-        (
-            "cut",
-            stats.transactions().map(|(_, label)| label.cut).sum(),
-            "transactions ended with their time, without a row",
-        ),
-        (
-            "rendezvous",
-            stats.rendezvous_missed,
-            "threads waited for others until their `timeout`, and went on without them",
-        ),
-    ];
-    for (name, figure, meaning) in figures {
-        if figure > 0 {
-            line(out, name, &format!("{} {meaning}", thousands(figure)));
-        }
-    }
-    filtered(out, stats);
-    for (cause, (threads, example)) in &stats.ended_early {
-        let why = match cause {
-            EndCause::StopThread => "by `stop_thread`".to_owned(),
-            EndCause::StopTest => "by `stop_test`, and the run with them".to_owned(),
-            EndCause::AllSkipped(code) => {
-                format!("after three iterations in which all was skipped ({code})")
-            }
-            EndCause::DataUsedUp => "when a data set had no more lines".to_owned(),
-            EndCause::EmptyLoop => {
-                "in a loop that reached no sampler and waited for nothing".to_owned()
-            }
-        };
-        line(
-            out,
-            "ended early",
-            &format!("{} threads {why}, such as `{}`", thousands(*threads), printable(example)),
-        );
-    }
-    if stats.labels().any(|(label, _)| label == OTHER_LABELS) {
-        line(
-            out,
-            "labels",
-            &format!("more than 1,000; the further ones are counted as `{OTHER_LABELS}`"),
-        );
-    }
-}
-
-/// Late replies with their true round trips.
-fn late(out: &mut String, stats: &Stats) {
-    let mut all = Times::default();
-    stats.labels().filter_map(|(_, label)| label.late.as_deref()).for_each(|late| all.merge(late));
-    if all.count() > 0 {
-        let text = format!(
-            "{} replies came after their request had failed: p50 {}, max {}",
-            thousands(all.count()),
-            time(all.percentile(50.0)),
-            time(all.max()),
-        );
-        line(out, "late", &text);
-    }
-}
-
-/// What `read` steps took.
-fn read(out: &mut String, stats: &Stats) {
-    let mut gaps = Times::default();
-    stats.labels().filter_map(|(_, label)| label.gaps.as_deref()).for_each(|one| gaps.merge(one));
-    let messages: u64 = stats.labels().map(|(_, label)| label.messages).sum();
-    if messages == 0 {
-        return;
-    }
-    let between = match gaps.count() {
-        0 => String::new(),
-        _ => {
-            format!(", {} apart at p50, {} at most", time(gaps.percentile(50.0)), time(gaps.max()))
-        }
-    };
-    line(out, "read", &format!("{} messages by `read`{between}", thousands(messages)));
-}
-
-fn filtered(out: &mut String, stats: &Stats) {
-    let mut by_filter: BTreeMap<&str, u64> = BTreeMap::new();
-    for (filter, count) in stats.labels().flat_map(|(_, label)| &label.filtered) {
-        *by_filter.entry(filter).or_default() += count;
-    }
-    let total: u64 = by_filter.values().sum();
-    if total > 0 {
-        let filters = list(by_filter.iter().map(|(filter, count)| (cut(filter), *count)));
-        line(out, "filtered", &format!("{} messages, by {filters}", thousands(total)));
-    }
-}
-
 /// `name  text`, or nothing for an empty text.
 fn line(out: &mut String, name: &str, text: &str) {
     if !text.is_empty() {
@@ -423,7 +284,7 @@ fn line(out: &mut String, name: &str, text: &str) {
     }
 }
 
-fn list(counts: impl Iterator<Item = (String, u64)>) -> String {
+pub(crate) fn list(counts: impl Iterator<Item = (String, u64)>) -> String {
     counts
         .map(|(name, times)| format!("{name} x {}", thousands(times)))
         .collect::<Vec<_>>()

@@ -3,9 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::sample::one_line;
+use crate::sample::{Sample, one_line};
 use crate::stats::label_names::{Admission, Names};
+use crate::stats::series::Series;
 use crate::stats::{LabelNames, LabelStats, OTHER_LABELS};
+
+/// So many labels, the first ones, have a series of their own: each takes 10 KiB while an interval is
+/// under way and some hundred bytes for each that is over, and a reader cannot tell more of them apart.
+const WITH_SERIES: u32 = 20;
 
 /// Figures by label, of one worker or of the whole run. For a label that it knows it neither locks
 /// nor allocates.
@@ -26,6 +31,8 @@ struct Label {
     /// Place in the order of first appearance over all workers.
     order: u32,
     stats: LabelStats,
+    /// How it went on, of a label that has a series of its own.
+    series: Option<Box<Series>>,
 }
 
 impl LabelSet {
@@ -38,7 +45,11 @@ impl LabelSet {
     pub(super) fn merge(&mut self, other: Self) {
         for label in other.labels {
             let at = self.find(&label.name);
-            self.labels[at].stats.merge(&label.stats);
+            let own = &mut self.labels[at];
+            own.stats.merge(&label.stats);
+            if let Some(series) = label.series {
+                own.series.get_or_insert_default().merge([*series]);
+            }
         }
     }
 
@@ -54,6 +65,30 @@ impl LabelSet {
         let mut all = LabelStats::default();
         self.labels.iter().for_each(|label| all.merge(&label.stats));
         all
+    }
+
+    /// The series of the labels that have one of their own, in the order of the labels.
+    pub(super) fn series(&self) -> impl Iterator<Item = (&str, &Series)> {
+        let mut labels: Vec<&Label> = self.labels.iter().collect();
+        labels.sort_by_key(|label| label.order);
+        labels.into_iter().filter_map(|label| Some((&*label.name, label.series.as_deref()?)))
+    }
+
+    /// Adds a row of a sampler to the figures of its label and to its series, or to that of the `rest`.
+    pub(super) fn record(&mut self, sample: &Sample<'_>, rest: &mut Series) {
+        let at = self.find(sample.label);
+        let label = &mut self.labels[at];
+        label.stats.record(sample);
+        let series = match &mut label.series {
+            Some(series) => &mut **series,
+            none if label.order < WITH_SERIES => {
+                let series = none.get_or_insert_default();
+                series.begin(rest.origin().unwrap_or(sample.start));
+                series
+            }
+            _ => rest,
+        };
+        series.sample(sample);
     }
 
     pub(super) fn label_mut(&mut self, label: &str) -> &mut LabelStats {
@@ -99,7 +134,7 @@ impl LabelSet {
     fn add(&mut self, name: Arc<str>, order: u32) -> usize {
         let at = self.labels.len();
         self.index.insert(Arc::clone(&name), at);
-        self.labels.push(Label { name, order, stats: LabelStats::default() });
+        self.labels.push(Label { name, order, stats: LabelStats::default(), series: None });
         at
     }
 }

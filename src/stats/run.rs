@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
+use crate::clock;
 use crate::sample::{EndCause, Note, Sample};
 use crate::stats::label_set::LabelSet;
-use crate::stats::{ConnectionStats, Health, LabelNames, LabelStats, Times};
+use crate::stats::series::{MOST, Series};
+use crate::stats::{ConnectionStats, Course, Health, LabelNames, LabelStats, Times};
 
 /// All figures of a run, or of one worker's part of it.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +27,8 @@ pub struct Stats {
     pub lag: Times,
     /// How well the generator kept up.
     pub health: Health,
+    /// How it went on: connections, and the rows of labels that have no series of their own.
+    series: Series,
     /// Times that a thread waited in vain at a `rendezvous`.
     pub rendezvous_missed: u64,
     /// Threads that ended before their loops or time were used up, with one of them.
@@ -37,10 +42,52 @@ impl Stats {
         Self { samplers, transactions: LabelSet::sharing(names), ..Self::default() }
     }
 
+    /// Says where the first second of the course begins; else it is with the first row. Those that are
+    /// merged should agree.
+    pub fn begin(&mut self, origin: Instant) {
+        self.series.begin(origin);
+    }
+
+    /// Adds to the course that a connection was opened.
+    pub fn opened(&mut self, at: Instant) {
+        self.series.opened(at);
+    }
+
+    /// Adds to the course that an attempt to open a connection failed.
+    pub fn refused(&mut self, at: Instant) {
+        self.series.refused(at);
+    }
+
+    /// Adds to the course that a connection is gone.
+    pub fn ended(&mut self, at: Instant) {
+        self.series.ended(at);
+    }
+
+    /// How it went on: all samplers, in intervals of a second or, so that there are at most 1,200, of
+    /// more.
+    pub fn course(&self) -> Course {
+        let mut all = self.series.clone();
+        all.merge(self.samplers.series().map(|(_, series)| series.clone()));
+        all.course(MOST)
+    }
+
+    /// How it went on for the first labels, which have a course of their own, in at most so many
+    /// intervals.
+    pub fn courses(&self, most: usize) -> Vec<(&str, Course)> {
+        let labels = self.samplers.series();
+        labels.map(|(label, series)| (label, series.clone().course(most))).collect()
+    }
+
     /// Adds a row.
     pub fn sample(&mut self, sample: &Sample<'_>) {
-        let labels = if sample.transaction { &mut self.transactions } else { &mut self.samplers };
-        labels.label_mut(sample.label).record(sample);
+        if sample.transaction {
+            self.transactions.label_mut(sample.label).record(sample);
+        } else {
+            if self.series.origin().is_none() {
+                self.series.begin(sample.start);
+            }
+            self.samplers.record(sample, &mut self.series);
+        }
     }
 
     /// Adds what has no row.
@@ -73,9 +120,13 @@ impl Stats {
             Note::LostWhileIdle { cause } => {
                 *connections.lost_while_idle.entry(*cause).or_default() += 1;
             }
-            Note::Opened { phases } => connections.open(phases),
+            Note::Opened { phases } => {
+                connections.open(phases);
+                self.series.opened(clock::now());
+            }
             Note::OpenFailed { received_bytes, sent_bytes } => {
                 connections.refused += 1;
+                self.series.refused(clock::now());
                 connections.add_traffic(*received_bytes, *sent_bytes);
             }
             Note::ConnectionEnded {
@@ -89,6 +140,7 @@ impl Stats {
                 connections.write_stalls += write_stalls;
                 connections.inbox_peak = connections.inbox_peak.max(*inbox_peak);
                 connections.add_beats(beats);
+                self.series.ended(clock::now());
             }
             Note::CloseReceived { code } => {
                 *connections.close_codes.entry(*code).or_default() += 1;
@@ -116,6 +168,7 @@ impl Stats {
         self.missed += other.missed;
         self.lag.merge(&other.lag);
         self.health.merge(other.health);
+        self.series.merge([other.series]);
         self.rendezvous_missed += other.rendezvous_missed;
         for (cause, (count, example)) in other.ended_early {
             self.ended_early.entry(cause).or_insert_with(|| (0, example)).0 += count;
@@ -138,7 +191,8 @@ impl Stats {
         self.samplers.all()
     }
 
-    fn label_mut(&mut self, label: &str) -> &mut LabelStats {
+    /// The figures of a sampler's label, to add to them what has no row and no note.
+    pub fn label_mut(&mut self, label: &str) -> &mut LabelStats {
         self.samplers.label_mut(label)
     }
 }

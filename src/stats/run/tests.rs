@@ -138,6 +138,34 @@ fn skips_are_counted_by_label_and_cause() {
     assert_eq!(say.skipped[&Code::Number(503)], 2);
 }
 
+#[test]
+fn the_first_labels_have_a_course_and_that_of_all_has_every_row_once() {
+    let base = clock::now();
+    let [mut first, mut second, mut merged] = sharing();
+    first.begin(base);
+    second.begin(base);
+    for n in 0..90 {
+        let name = format!("request {}", n % 30);
+        let stats = if n % 2 == 0 { &mut first } else { &mut second };
+        stats.sample(&sample(base, &name, n * 100, 10));
+        let journey = Sample { transaction: true, ..sample(base, "journey", n * 100, 10) };
+        stats.sample(&journey);
+    }
+    merged.merge(first);
+    merged.merge(second);
+    let rows = |course: &Course| -> Vec<u64> {
+        course.intervals.iter().map(|interval| interval.count).collect()
+    };
+    assert_eq!(rows(&merged.course()), [10; 9]);
+    let courses = merged.courses(300);
+    let names: Vec<String> = courses.iter().map(|(name, _)| (*name).to_owned()).collect();
+    // The transaction is the second of the first twenty, and has none.
+    assert_eq!(names, (0..19).map(|n| format!("request {n}")).collect::<Vec<_>>());
+    assert_eq!(rows(&courses[3].1), [1, 0, 0, 1, 0, 0, 1]);
+    assert_eq!(courses[3].1.origin, merged.course().origin);
+    assert_eq!(rows(&merged.courses(2)[3].1), [2, 1]);
+}
+
 /// What is compared of a label.
 #[derive(Debug, PartialEq)]
 struct Seen {
