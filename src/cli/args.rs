@@ -36,6 +36,22 @@ pub(crate) enum Command {
     Functions,
     /// Print the JSON schema of plans, for editors.
     Schema(SchemaArguments),
+    /// Read results, of JMeter too, and report them: a table, summary.json and report.html.
+    ///
+    /// Takes run folders and JTLs in CSV: any columns, order and delimiter, compressed by gzip or not.
+    /// Several are reported together. Exit codes: 0 reported; 2 something cannot be read; 3 something
+    /// cannot be written.
+    Report(ReportArguments),
+    /// Compare a run with an earlier one, label by label: is it worse?
+    ///
+    /// Rate, error rate and percentiles. A change counts if it is beyond the tolerance with its whole
+    /// confidence interval, which comes from how much the spans of each run differ. Exit codes: 0 no
+    /// regression; 1 a regression; 2 something cannot be read; 3 something cannot be written.
+    Compare(CompareArguments),
+    /// Join the results of several runs, without loss.
+    ///
+    /// The rows of all, in order of time if each file is, with the columns of all of them.
+    Merge(MergeArguments),
     /// Run the embedded target: a WebSocket server for trying things out.
     ///
     /// Its paths: /echo, /push?hz=2, /slow?ms=1500, /stall?every=10000&ms=1000, /drop?after=5&code=1011, /cap?max=100, /binary,
@@ -61,6 +77,14 @@ pub(crate) struct RunArguments {
     /// Write samples.jtl, summary.json and report.html into this folder, made if missing.
     #[arg(short = 'o', long = "output", value_name = "DIR", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
+
+    /// Compare the run with this one at its end, as `wsmeter compare` does; a regression fails it.
+    /// `results/latest` is the last run.
+    #[arg(long, value_name = "RESULTS", help_heading = "Verdict")]
+    pub(crate) baseline: Option<PathBuf>,
+
+    #[command(flatten, next_help_heading = "Verdict")]
+    pub(crate) tolerances: ToleranceArguments,
 
     /// End the run after this time as one that broke off, exit code 3; in place of the plan's
     /// `time_limit`.
@@ -155,6 +179,67 @@ pub(crate) struct SchemaArguments {
     /// Write the schema to this file; an existing one is replaced.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    /// Run folders and JTLs.
+    #[arg(value_name = "RESULTS", required = true)]
+    pub(crate) results: Vec<PathBuf>,
+
+    /// Write summary.json and report.html into this folder, made if missing; without it only the table is shown.
+    #[arg(short = 'o', long = "output", value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Overwrite an earlier report, deleting nothing else.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArguments {
+    /// The run to compare with: a run folder or a JTL.
+    #[arg(value_name = "BASE")]
+    pub(crate) base: PathBuf,
+
+    /// The run that may be worse.
+    #[arg(value_name = "NEW")]
+    pub(crate) new: PathBuf,
+
+    /// Write the comparison to this file as JSON; an existing one is replaced.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) tolerances: ToleranceArguments,
+}
+
+/// What may change from run to run.
+#[derive(Debug, Args)]
+pub(crate) struct ToleranceArguments {
+    /// Tolerate this change, whatever the plan's `compare` says: `p99=50%`, `rate=5%`,
+    /// `error_rate=0.1%`, `at_least=2ms` (no percentile is worse by less), `confidence=99%`.
+    #[arg(long = "tolerance", value_name = "NAME=VALUE", value_parser = property)]
+    pub(crate) tolerances: Vec<(String, String)>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeArguments {
+    /// Run folders and JTLs.
+    #[arg(value_name = "RESULTS", required = true, num_args = 2..)]
+    pub(crate) results: Vec<PathBuf>,
+
+    /// Write samples.jtl, summary.json and report.html into this folder, made if missing.
+    #[arg(short = 'o', long = "output", value_name = "DIR", required_unless_present = "jtl")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Write the JTL to this file.
+    #[arg(short = 'l', long = "jtl", value_name = "FILE")]
+    pub(crate) jtl: Option<PathBuf>,
+
+    /// Overwrite earlier results, deleting nothing else.
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, Args)]

@@ -61,6 +61,8 @@ fn start_target(properties: &mut Properties) -> Result<Server, CliError> {
 pub(crate) enum Event<'a> {
     /// It is time to look at the run.
     Tick(&'a Stop),
+    /// The run is over; comes once, after every tick.
+    End(&'a Stop),
     /// Something to say.
     Say(&'a str),
 }
@@ -110,7 +112,7 @@ pub(crate) fn drive(
                 _ = ticks.tick() => on_event(Event::Tick(&stop)),
             }
         }
-        on_event(Event::Tick(&stop));
+        on_event(Event::End(&stop));
         Ok(running.join())
     })
 }

@@ -37,6 +37,10 @@ fn early(finished: &Finished, end: RunEnd) -> Option<Verdict> {
             let reason = format!("`{label}` failed and stopped the test; {failures}");
             Verdict::new(Conclusion::Failed, reason)
         }
+        RunEnd::StoppedByThreshold { what } => {
+            let reason = format!("{what} and stopped the test; {failures}");
+            Verdict::new(Conclusion::Failed, reason)
+        }
     })
 }
 
@@ -62,6 +66,8 @@ mod tests {
         let stopped = RunEnd::StoppedByOnError { label: "say".to_owned() };
         assert_eq!(code(RunEnd::Completed, Ok(())), 1, "no sample was taken");
         assert_eq!(code(stopped, Ok(())), 1);
+        let what = "`say: p95 < 5ms` did not hold".to_owned();
+        assert_eq!(code(RunEnd::StoppedByThreshold { what }, Ok(())), 1);
         assert_eq!(code(RunEnd::Interrupted, Ok(())), 130);
         assert_eq!(code(RunEnd::BrokeOff("bug".to_owned()), Ok(())), 3);
     }

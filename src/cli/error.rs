@@ -9,6 +9,7 @@ use crate::console::Console;
 use crate::diag::Diagnostic;
 use crate::exec::StartError;
 use crate::report::OutputError;
+use crate::results::{MergeError, ReadError};
 use crate::target;
 
 /// Exit code: the command line or the plan is wrong; nothing was sent.
@@ -53,6 +54,37 @@ pub(crate) enum CliError {
     /// The summary cannot be written, though the run went well.
     #[error("failed to write the summary")]
     Summary(#[source] io::Error),
+    /// Results cannot be read.
+    #[error(transparent)]
+    Results(#[from] ReadError),
+    /// A tolerance of the command line is wrong.
+    #[error("{what}")]
+    Tolerance {
+        /// What is wrong.
+        what: String,
+        /// How to mend it.
+        help: Option<String>,
+    },
+    /// Two runs that cannot be compared.
+    #[error("no label is both in {} and in {}", base.display(), new.display())]
+    NothingInCommon {
+        /// The base.
+        base: PathBuf,
+        /// The new run.
+        new: PathBuf,
+    },
+    /// The comparison cannot be written.
+    #[error("failed to write the comparison")]
+    Comparison(#[source] io::Error),
+    /// Joined rows cannot be written.
+    #[error("failed to write the joined rows")]
+    Merge(#[source] io::Error),
+    /// What would overwrite what it is made of.
+    #[error("`{}` is one of the results to be joined", path.display())]
+    IsSource {
+        /// The file.
+        path: PathBuf,
+    },
     /// The page cannot be written; the summary and the rows are there.
     #[error("failed to write `{}`", path.display())]
     Report {
@@ -66,6 +98,15 @@ pub(crate) enum CliError {
     Schema(#[source] io::Error),
 }
 
+impl From<MergeError> for CliError {
+    fn from(error: MergeError) -> Self {
+        match error {
+            MergeError::Read(error) => Self::Results(error),
+            MergeError::Write(error) => Self::Merge(error),
+        }
+    }
+}
+
 impl CliError {
     /// Prints the error; gives the exit code.
     pub(crate) fn report(&self, console: Console) -> u8 {
@@ -73,6 +114,9 @@ impl CliError {
             Self::Plan(diagnostics) => console.diagnostics(diagnostics),
             Self::New(error) => console.error(error, error.help()),
             Self::Output(error) => console.error(error, error.help()),
+            Self::Results(error) => console.error(error, error.help()),
+            Self::Tolerance { help, .. } => console.error(self, help.as_deref()),
+            Self::IsSource { .. } => console.error(self, Some("choose another place")),
             Self::Preflight(shortages) => {
                 for shortage in shortages {
                     console.error(shortage, Some(shortage.help()));
@@ -92,10 +136,16 @@ impl CliError {
             | Self::New(_)
             | Self::Preflight(_)
             | Self::Output(_)
+            | Self::Results(_)
+            | Self::IsSource { .. }
+            | Self::Tolerance { .. }
+            | Self::NothingInCommon { .. }
             | Self::Target(_) => PLAN_WRONG,
             Self::Start(_)
             | Self::Runtime(_)
             | Self::Summary(_)
+            | Self::Merge(_)
+            | Self::Comparison(_)
             | Self::Report { .. }
             | Self::Schema(_) => BROKE_OFF,
         }

@@ -1,22 +1,29 @@
 //! The command line: arguments, wiring, exit codes.
 
 mod args;
+mod caveats;
 mod check;
+mod compare;
 mod drive;
 mod ending;
 mod error;
 mod explain;
 mod functions;
 mod host;
+mod leaving;
+mod merge;
 mod new;
 mod preflight;
 mod progress;
+mod report;
+mod retold;
 mod run;
 mod schema;
 mod serve;
 mod shown_plan;
 mod signals;
 mod try_plan;
+mod watch;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -50,6 +57,9 @@ fn run_with(arguments: impl Iterator<Item = OsString>) -> u8 {
         Command::Check(arguments) => Ok(check::check(console, &arguments)),
         Command::Functions => Ok(functions::functions(console)),
         Command::Schema(arguments) => schema::schema(console, &arguments),
+        Command::Report(arguments) => report::report(console, &arguments),
+        Command::Compare(arguments) => compare::compare(console, &arguments),
+        Command::Merge(arguments) => merge::merge(console, &arguments),
         Command::Serve(arguments) => serve::serve(console, &arguments),
     };
     outcome.unwrap_or_else(|error| error.report(console))

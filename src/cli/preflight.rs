@@ -5,7 +5,7 @@ use std::fmt;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::program::{Group, Phase, Program};
+use crate::program::{ConnectionCount, Group, Phase, Program};
 use crate::stats::thousands;
 
 /// Descriptors beside those of connections and workers: standard streams, outputs, the runtime's own, and
@@ -18,6 +18,9 @@ const DESCRIPTORS_OF_A_WORKER: u64 = 6;
 /// Of each connection, in our memory and in the kernel's, before messages wait in them.
 const BYTES_OF_A_CONNECTION: u64 = 8 * 1024;
 
+/// What TLS adds to a connection: its keys and certificates.
+const BYTES_OF_TLS: u64 = 6 * 1024;
+
 /// What a run needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Needs {
@@ -25,6 +28,8 @@ pub(crate) struct Needs {
     connections: u64,
     /// Open files of the process.
     descriptors: u64,
+    /// Of the connections, in bytes.
+    memory: u64,
     /// There may be more connections than the plan tells.
     or_more: bool,
 }
@@ -58,20 +63,28 @@ impl Needs {
     /// Those of the phase that needs most. `serves`: the embedded target is in the process, and has the
     /// other end of each connection.
     pub(crate) fn of(program: &Program, workers: usize, serves: bool) -> Self {
-        let in_phase = |phase: &Phase| {
-            let groups = program.groups.iter().filter(|group| group.phase == *phase);
-            let in_group =
-                |group: &Group| group.connections.known.saturating_mul(u64::from(group.threads));
-            groups.map(in_group).fold(0, u64::saturating_add)
+        let most = |need: fn(&ConnectionCount) -> u64| {
+            let in_phase = |phase: &Phase| {
+                let groups = program.groups.iter().filter(|group| group.phase == *phase);
+                let in_group = |group: &Group| {
+                    need(&group.connections).saturating_mul(u64::from(group.threads))
+                };
+                groups.map(in_group).fold(0, u64::saturating_add)
+            };
+            Phase::ALL.iter().map(in_phase).max().unwrap_or(0)
         };
-        let connections: u64 = Phase::ALL.iter().map(in_phase).max().unwrap_or(0);
+        let connections = most(|count| count.known);
+        let memory = most(|count| {
+            let plain = count.known.saturating_mul(BYTES_OF_A_CONNECTION);
+            plain.saturating_add(count.secure.saturating_mul(BYTES_OF_TLS))
+        });
         let or_more = program.groups.iter().any(|group| group.connections.or_more);
         let ends = if serves { 2 } else { 1 };
         let others = DESCRIPTORS_OF_A_WORKER * workers as u64
             + program.groups.len() as u64
             + SPARE_DESCRIPTORS;
         let descriptors = connections.saturating_mul(ends).saturating_add(others);
-        Self { connections, descriptors, or_more }
+        Self { connections, descriptors, memory, or_more }
     }
 
     /// Raises the limit of open files as far as it must and may go, and tells what there is too little of.
@@ -106,7 +119,7 @@ impl Needs {
     fn memory(self) -> Option<Shortage> {
         let text = fs_err::read_to_string("/proc/meminfo").ok()?;
         let limit = available_memory(&text)?;
-        let needed = self.connections.saturating_mul(BYTES_OF_A_CONNECTION);
+        let needed = self.memory;
         (needed > limit).then(|| Shortage {
             what: "bytes of memory",
             needed,

@@ -1,7 +1,6 @@
 //! `wsmeter run`: plan in, results and a verdict out.
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,24 +8,25 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use sha2::{Digest, Sha256};
 
 use crate::cli::args::RunArguments;
+use crate::cli::compare::Baseline;
 use crate::cli::drive::{Event, Prepared, drive, prepare};
 use crate::cli::ending::conclude;
 use crate::cli::error::CliError;
 use crate::cli::host;
+use crate::cli::leaving::Leaving;
 use crate::cli::preflight::Needs;
 use crate::cli::progress::Progress;
 use crate::cli::shown_plan;
+use crate::cli::watch::Watch;
 use crate::clock::{self, Clock};
 use crate::compile::Properties;
 use crate::console::Console;
 use crate::plan::Loaded;
 use crate::program::{Phase, Program, Schedule, VariableId};
-use crate::report::html::{self, Page};
+use crate::report::compare as comparison;
 use crate::report::json::{self, About, Contents, Group};
-use crate::report::{Finished, Outputs, Recorder, Wanted};
-use crate::report::{summary, thresholds};
+use crate::report::{Outputs, Recorder, Wanted, summary};
 use crate::sample::RunEnd;
-use crate::verdict::{Conclusion, Judgement, Verdict};
 
 /// How often the run is looked at while it goes on: for progress, and for a full disk.
 const TICK: Duration = Duration::from_millis(250);
@@ -36,6 +36,11 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
     let prepared = prepare(console, &arguments.plan, &arguments.properties, arguments.serve)?;
     let Prepared { loaded, properties, mut program, _target } = prepared;
     check_machine(console, &program, arguments)?;
+    let tolerances = &arguments.tolerances;
+    let baseline = arguments.baseline.as_ref();
+    let baseline = baseline
+        .map(|path| Baseline::read(path, program.compare.as_ref(), tolerances))
+        .transpose()?;
     let clock = Clock::start();
     let included = loaded.included_paths();
     let wanted = Wanted {
@@ -54,12 +59,18 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
     let live = recorder.live();
     let program = Arc::new(program);
     let mut progress = Progress::new(console, arguments.no_progress, &live);
+    let mut watch = Watch::new(&program.thresholds, &live);
     let cores = host::cores();
     let end = drive(&program, &recorder, cores, TICK, |event| match event {
         Event::Say(text) => progress.say(text),
-        Event::Tick(stop) => {
+        Event::Tick(stop) | Event::End(stop) => {
             if live.has_write_failed() {
                 stop.now(RunEnd::BrokeOff("results could not be written".to_owned()));
+            }
+            if let Event::Tick(stop) = event
+                && let Some(text) = watch.tick(stop)
+            {
+                progress.say(&text);
             }
             progress.say_all(&live.take_log());
             progress.tick(&live);
@@ -69,81 +80,37 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
     let ended = clock::now();
     let finished = recorder.finish();
     let peak_connections = live.connections.peak();
-    let mut judgement = conclude(&finished, end, peak_connections, &program.thresholds);
+    let judgement = conclude(&finished, end, peak_connections, &program.thresholds);
     let [started, ended_at] = [clock.started(), ended].map(|moment| clock.wall(moment).into());
-    let about = about(&loaded, &properties, &program, cores, started, ended_at);
     let contents = Contents {
+        about: about(&loaded, &properties, &program, cores, started, ended_at),
         groups: groups(&program),
         stats: &finished.stats,
         peak_connections,
-        generator: host::generator(ended - clock.started(), &finished.stats),
         judgement: &judgement,
-        about,
+        generator: host::generator(ended - clock.started(), &finished.stats),
     };
-    let texts = shown_plan::texts(&loaded, &program);
-    let command = shown_plan::command(arguments, &program);
-    let page = Page {
-        started: Some(started),
-        ended: Some(ended_at),
-        texts: &texts,
-        command: Some(&command),
-        ..contents.page(&program.name)
-    };
-    let written = json::write(&summary_path, &contents).map_err(CliError::Summary).and_then(|()| {
-        let path = &report_path;
-        html::write(path, &page)
-            .map_err(|source| CliError::Report { path: path.clone(), source })
-            .inspect_err(|error| {
-                // The summary is there, and may not say that the run went well. Where there is no room
-                // for another, the first one stays.
-                let judgement = broke_off(&judgement, error);
-                json::write(&summary_path, &Contents { judgement: &judgement, ..contents.clone() })
-                    .ok();
-            })
-    });
-    if let Err(error) = written {
-        // The last line is the verdict, and a run without its results has not passed.
-        judgement = broke_off(&judgement, &error);
-        console.error(&error, None);
-    }
-    show(
+    let leaving = Leaving {
         console,
-        &finished,
-        peak_connections,
-        &judgement,
-        &[&jtl_path, &summary_path, &report_path],
-    );
+        jtl: &jtl_path,
+        summary: &summary_path,
+        report: &report_path,
+        title: &program.name,
+        started,
+        ended: ended_at,
+        texts: &shown_plan::texts(&loaded, &program),
+        command: &shown_plan::command(arguments, &program),
+    };
+    let judgement = leaving.leave(&contents, baseline.as_ref());
     console.info(&summary::saturation(&finished.stats.health, started));
     console.important(&summary::verdict_line(&judgement.verdict));
     Ok(judgement.verdict.conclusion.exit_code())
-}
-
-/// The judgement of a run whose results could not be written.
-fn broke_off(judgement: &Judgement, error: &CliError) -> Judgement {
-    let verdict = Verdict::new(Conclusion::BrokeOff, error.to_string());
-    Judgement { verdict, thresholds: judgement.thresholds.clone() }
 }
 
 /// The names of the columns that the plan adds to the rows.
 fn sample_variables(program: &Program) -> Vec<&str> {
     let name = |id: &VariableId| program.variable_names[id.0 as usize].as_str();
     program.sample_variables.iter().map(name).collect()
-}
-
-fn show(
-    console: Console,
-    finished: &Finished,
-    peak_connections: u64,
-    judgement: &Judgement,
-    paths: &[&Path],
-) {
-    let summary = summary::render(&finished.stats, peak_connections);
-    let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    console.info(&format!("\n{summary}{:<16}{}\n\n", "results", paths.join(", ")));
-    let thresholds = thresholds::render(&judgement.thresholds);
-    if !thresholds.is_empty() {
-        console.info(&format!("{thresholds}\n"));
-    }
 }
 
 fn about(
@@ -167,11 +134,13 @@ fn about(
                     (name.to_owned(), shown_plan::property(program, name, value).into())
                 })
                 .collect(),
+            compare: program.compare.as_ref().map(comparison::tolerances).unwrap_or_default(),
         },
         host: host::name(),
         cores,
         started: iso(started),
         ended: iso(ended),
+        sources: Vec::new(),
     }
 }
 

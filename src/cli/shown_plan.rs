@@ -91,10 +91,15 @@ pub(crate) fn command(arguments: &RunArguments, program: &Program) -> String {
         words.push("-J".to_owned());
         words.push(format!("{name}={}", property(program, name, value)));
     }
-    for (flag, path) in [("-o", &arguments.output), ("-l", &arguments.jtl)] {
+    let paths =
+        [("-o", &arguments.output), ("-l", &arguments.jtl), ("--baseline", &arguments.baseline)];
+    for (flag, path) in paths {
         if let Some(path) = path {
             words.extend([flag.to_owned(), path.display().to_string()]);
         }
+    }
+    for (name, value) in &arguments.tolerances.tolerances {
+        words.extend(["--tolerance".to_owned(), format!("{name}={value}")]);
     }
     if let Some(limit) = arguments.time_limit {
         words.extend(["--time-limit".to_owned(), format!("{limit:?}")]);

@@ -27,7 +27,7 @@ pub(crate) fn try_plan(console: Console, arguments: &TryArguments) -> Result<u8,
     let trial = Trial::new(clock::now(), console.paints_data());
     let end = drive(&Arc::new(program), &trial, 1, TICK, |event| match event {
         Event::Say(text) => console.info(&format!("{text}\n")),
-        Event::Tick(_) => console.data(&trial.take_text()),
+        Event::Tick(_) | Event::End(_) => console.data(&trial.take_text()),
     })?;
     let (stats, peak_connections) = trial.take_stats();
     let judgement = conclude(&Finished { stats, written: Ok(()) }, end, peak_connections, &[]);

@@ -76,6 +76,7 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
     compiler.default_variables(&pending);
     compiler.unused_variables(&plan.variables);
     let thresholds = compiler.thresholds(&plan.thresholds, &groups);
+    let compare = compiler.tolerances(plan.compare.as_ref());
     let families = compiler.variables.families();
     let last_frame_final = compiler.variables.known(LAST_FRAME_FINAL);
     let numbered = compiler.variables.numbers();
@@ -103,6 +104,7 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
         rendezvous: compiler.rendezvous,
         groups,
         thresholds,
+        compare,
     }
 }
 

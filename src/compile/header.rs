@@ -77,14 +77,14 @@ impl Compiler<'_> {
     }
 
     /// Merges the headers of an inner scope into those of the outer ones; names differ by more than
-    /// case (RFC 9110 5.1).
+    /// case (RFC 9110 5.1), so that two spellings in one scope are two headers of one name.
     fn headers(
         &mut self,
         headers: &mut Vec<Header>,
         inner: &Entries<Removable<List<Setting<Text>>>>,
         path: &Path,
     ) {
-        for (name, values) in &inner.0 {
+        for (index, (name, values)) in inner.0.iter().enumerate() {
             let path = path.key(name.clone());
             if !self.header_name(name, &path) {
                 continue;
@@ -97,8 +97,16 @@ impl Compiler<'_> {
                 },
             };
             let is_same = |header: &Header| header.name.eq_ignore_ascii_case(name);
-            let at = headers.iter().position(is_same).unwrap_or(headers.len());
-            headers.retain(|header| !is_same(header));
+            let is_again =
+                inner.0[..index].iter().any(|(earlier, _)| earlier.eq_ignore_ascii_case(name));
+            let at = if is_again {
+                headers.iter().rposition(is_same).map(|last| last + 1)
+            } else {
+                let first = headers.iter().position(is_same);
+                headers.retain(|header| !is_same(header));
+                first
+            };
+            let at = at.unwrap_or(headers.len());
             headers.splice(at..at, values);
         }
     }

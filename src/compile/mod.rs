@@ -48,6 +48,7 @@ mod template;
 mod threshold;
 mod timer;
 mod tls;
+mod tolerances;
 mod url;
 mod variables;
 mod warning;
@@ -58,6 +59,8 @@ use crate::program::Program;
 
 pub use properties::Properties;
 pub use template::{FUNCTIONS, FunctionInfo};
+pub use threshold::threshold;
+pub use tolerances::set_tolerance;
 
 /// A plan that can be run.
 #[derive(Debug)]
@@ -83,7 +86,11 @@ pub fn compile(loaded: &Loaded, properties: &Properties) -> Result<Compiled, Vec
     }
     let is_whole = errors.is_empty() && mistakes.is_empty();
     let mut diagnostics = loaded.diagnostics(if is_whole { warnings } else { errors });
-    secrets::hide(&mut diagnostics, &program.secrets);
+    if !diagnostics.is_empty() {
+        let written = loaded.secrets();
+        let secrets: Vec<_> = written.iter().chain([&program.secrets]).collect();
+        secrets::hide(&mut diagnostics, &secrets);
+    }
     if is_whole { Ok(Compiled { program, warnings: diagnostics }) } else { Err(diagnostics) }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::compile::compiler::Compiler;
 use crate::compile::warning::Warning;
 use crate::diag::{Severity, nearest};
-use crate::plan::{At, Entries, List, Path, Problem, Setting, Text};
+use crate::plan::{self, At, Entries, List, Path, Problem, Setting, Text, TextOr};
 use crate::program::{BadValue, Controller, FromText, Group, Step, Template};
 use crate::verdict::{ALL, Condition, Operator, Statistic, Threshold, Unit};
 
@@ -21,7 +21,7 @@ impl Compiler<'_> {
     /// All thresholds in the order of the plan. `groups` tell which labels there can be.
     pub(super) fn thresholds(
         &mut self,
-        entries: &Entries<List<Setting<Text>>>,
+        entries: &Entries<List<TextOr<plan::Threshold>>>,
         groups: &[Group],
     ) -> Vec<Threshold> {
         let top = Path::root().key("thresholds");
@@ -39,12 +39,46 @@ impl Compiler<'_> {
             }
             for (index, condition) in conditions.0.iter().enumerate() {
                 let path = path.index(index);
-                if let Some(condition) = self.condition(condition, label, &path) {
-                    thresholds.push(Threshold { label: label.clone(), condition });
-                }
+                thresholds.extend(self.threshold(condition, label, &path));
             }
         }
         thresholds
+    }
+
+    fn threshold(
+        &mut self,
+        written: &TextOr<plan::Threshold>,
+        label: &str,
+        path: &Path,
+    ) -> Option<Threshold> {
+        let (condition, abort) = match written {
+            TextOr::Text(text) => (self.condition(text, label, path), None),
+            TextOr::Settings(settings) => {
+                let abort = self.abort(settings, path);
+                let Some(condition) = &settings.condition else {
+                    let title = "a threshold without `condition`";
+                    self.note(Problem::error(path, title).help("write `condition: p95 < 50ms`"));
+                    return None;
+                };
+                (self.condition(condition, label, &path.key("condition")), abort)
+            }
+        };
+        Some(Threshold { label: label.to_owned(), condition: condition?, abort })
+    }
+
+    /// After which time a threshold may end the run; `None` for one that never does.
+    fn abort(&mut self, settings: &plan::Threshold, path: &Path) -> Option<Duration> {
+        let aborts = settings.abort.as_ref().map(|abort| self.fixed(abort, &path.key("abort")));
+        let aborts = aborts.flatten().unwrap_or(false);
+        let Some(after) = &settings.after else { return aborts.then_some(Duration::ZERO) };
+        let path = path.key("after");
+        if settings.abort.is_none() {
+            let title = "`after` without `abort`";
+            let help = "it says when the condition may end the run: write `abort: true` beside it";
+            self.note(Problem::error(&path, title).help(help));
+        }
+        let after = self.fixed(after, &path);
+        aborts.then_some(after?)
     }
 
     /// Warns of transactions with the label of a sampler.
@@ -151,6 +185,12 @@ impl Labels {
     }
 }
 
+/// Reads the condition of a threshold on `label`, as a summary has it; `None` if it is none.
+pub fn threshold(label: &str, condition: &str) -> Option<Threshold> {
+    let condition = parse(condition, label).ok()?;
+    Some(Threshold { label: label.to_owned(), condition, abort: None })
+}
+
 /// Reads `p95 < 50ms`.
 fn parse(text: &str, label: &str) -> Result<Condition, Wrong> {
     let wrong = |bad: BadValue, start: usize, length: usize| Wrong { bad, start, length };
@@ -221,7 +261,7 @@ fn bound(text: &str, unit: Unit) -> Result<f64, BadValue> {
     }
 }
 
-fn share(text: &str) -> Result<f64, BadValue> {
+pub(super) fn share(text: &str) -> Result<f64, BadValue> {
     // Read as a power of ten, not divided: `0.7 / 100.0` is less than 7 of 1,000.
     let number = match text.strip_suffix('%') {
         Some(percent) => format!("{}e-2", percent.trim_end()),

@@ -36,6 +36,9 @@ pub(crate) struct Slot<'p> {
     pub(crate) unanswered_pings: UnansweredPings,
     /// Whether we have sent a close that no sampler waits for.
     closing: bool,
+    /// Whether a sampler has failed because a frame was not taken in time: those that wait for the same
+    /// frame after it are skipped.
+    pub(crate) write_timed_out: bool,
     /// Attempts to open it that failed, since the last that succeeded.
     pub(crate) failed_attempts: u32,
     /// Requests that went unanswered, whose late replies could pass for others'.
@@ -293,6 +296,7 @@ impl<'p> Connections<'p> {
         slot.connection = None;
         slot.heartbeat = None;
         slot.closing = false;
+        slot.write_timed_out = false;
         slot.unanswered_pings = UnansweredPings::default();
         if let Some(attribution) = slot.attribution.take() {
             attribution.labels().for_each(|label| worker.note(&Note::Unanswered { label }));
@@ -369,10 +373,12 @@ impl Slot<'_> {
         self.loss.is_none() && self.connection.as_ref().is_some_and(|one| one.is_flushed())
     }
 
-    /// Whether it is open and no unanswered request makes later samplers skip it.
+    /// Whether it is open and neither an unanswered request nor a frame that is not taken makes later
+    /// samplers skip it.
     pub(crate) fn is_in_sync(&self) -> bool {
         let is_stuck = self.attribution.as_ref().is_some_and(|requests| requests.is_stuck());
-        self.is_open() && !is_stuck && self.unanswered_pings.is_empty()
+        let is_blocked = self.write_timed_out && !self.is_flushed();
+        self.is_open() && !is_stuck && !is_blocked && self.unanswered_pings.is_empty()
     }
 }
 

@@ -11,21 +11,32 @@ use crate::sample::{Note, Second};
 /// From one look at the clock to the next.
 const PULSE: Duration = Duration::from_millis(10);
 
+/// A worker that is so late at a timer has done nothing for its threads meanwhile.
+const STALL: Duration = Duration::from_millis(500);
+
 /// Tells each second how the worker got on, without end.
 pub(crate) async fn watch(worker: &Worker) {
     let (mut due, mut before) = (clock::now(), Usage::now());
     let mut began = due;
     let mut late = Vec::with_capacity(128);
+    let mut stalled = None;
     loop {
         due += PULSE;
         sleep_until(RuntimeInstant::from_std(due)).await;
         let now = clock::now();
         late.push(now.saturating_duration_since(due));
+        if now.saturating_duration_since(due) >= STALL {
+            stalled = Some((stalled.map_or(due, |(from, _)| from), now));
+        }
         // What was missed is one long delay, and not many.
         due = due.max(now.checked_sub(PULSE).unwrap_or(now));
         if now - began >= Duration::from_secs(1) {
             let after = Usage::now();
-            worker.note(&Note::Second(second(worker, began, now, &mut late, before.to(after))));
+            let mut second = second(worker, began, now, &mut late, before.to(after));
+            let number =
+                |at: Instant| at.saturating_duration_since(worker.shared.started).as_secs();
+            second.stalled = stalled.take().map(|(from, to)| (number(from), number(to)));
+            worker.note(&Note::Second(second));
             late.clear();
             (began, before) = (now, after);
         }
@@ -49,6 +60,7 @@ fn second(
     Second {
         number: (began.saturating_duration_since(worker.shared.started)).as_secs(),
         late: late.get(rank).copied().unwrap_or_default(),
+        stalled: None,
         cpu_permille: used.map(|used| share(used.cpu_ns)),
         waited_permille: used.map(|used| share(used.waited_ns)),
     }

@@ -264,5 +264,7 @@ pub(crate) fn message_of(code: Code, opening: bool) -> &'static str {
         Code::Interrupted => "Interrupted",
         Code::OutOfSync => "Out of sync",
         Code::NotExtracted => "Not extracted",
+        // Rows of other tools bring their own.
+        Code::Other => "Other",
     }
 }

@@ -7,6 +7,8 @@ use crate::ws::header_values;
 #[derive(Debug)]
 pub(crate) struct Redirects {
     most: u32,
+    /// Whether they are told in the words of HTTP.
+    is_http: bool,
     /// Where it has been.
     followed: Vec<Url>,
 }
@@ -23,8 +25,23 @@ pub(crate) enum Next {
 }
 
 impl Redirects {
+    /// Of an upgrade.
     pub(crate) fn new(most: u32) -> Self {
-        Self { most, followed: Vec::new() }
+        Self { most, is_http: false, followed: Vec::new() }
+    }
+
+    /// Of a request of HTTP.
+    pub(crate) fn of_http(most: u32) -> Self {
+        Self { is_http: true, ..Self::new(most) }
+    }
+
+    /// All places that it has been to, ending with `last`.
+    pub(crate) fn visited(self, last: &Url) -> Vec<Url> {
+        let mut visited = self.followed;
+        if visited.last() != Some(last) {
+            visited.push(last.clone());
+        }
+        visited
     }
 
     /// What the answer from `url` with this head leads to.
@@ -50,7 +67,7 @@ impl Redirects {
         };
         let is_loop = self.followed.iter().any(|url| url.uri == there.uri);
         let how = if is_loop { "in a loop" } else { "on" };
-        let place = shown(&there.uri.to_string());
+        let place = shown(&if self.is_http { there.to_http() } else { there.uri.to_string() });
         Next::Refuse(format!("{count} followed, and it leads {how} to `{place}`"))
     }
 }
@@ -96,5 +113,9 @@ mod tests {
         assert_eq!(why(next(&mut redirects, 302, "Location: /c")), text);
         let text = "1 redirect was followed, and it leads in a loop to `ws://h/a`";
         assert_eq!(why(next(&mut redirects, 302, "Location: a")), text);
+        let mut redirects = Redirects::of_http(1);
+        next(&mut redirects, 302, "Location: /b");
+        let text = "1 redirect was followed, and it leads on to `http://h/c`";
+        assert_eq!(why(next(&mut redirects, 302, "Location: /c")), text);
     }
 }

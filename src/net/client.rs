@@ -1,12 +1,12 @@
 //! One HTTP/1.1 request and its answer, over a connection of its own.
 
-use std::cell::Cell;
 use std::error::Error as _;
+use std::fmt::Write as _;
 use std::future::poll_fn;
-use std::io;
-use std::pin::{Pin, pin};
+use std::io::{self, ErrorKind};
+use std::pin::pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, ready};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, header};
@@ -14,14 +14,22 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
+use tokio::io::AsyncReadExt;
 use tokio::time::{sleep_until, timeout};
 
 use crate::clock;
+use crate::net::client::wire::{Progress, Wire};
 use crate::net::{DialError, Stream, TlsTo, Url, dial, host_header, tls_error};
+
+pub use wire::HttpTally;
+
+mod wire;
 
 /// An answer's head may be this long, in bytes.
 const MAX_HEAD: usize = 64 * 1024;
+
+/// It may have so many headers.
+const MAX_HEADERS: usize = 128;
 
 /// How long the server has to close TCP.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -55,16 +63,10 @@ pub struct HttpLimits {
 /// What came of a request.
 #[derive(Debug)]
 pub struct HttpExchange {
-    /// When it was connected, or connecting failed.
-    pub connected: Instant,
-    /// When the first byte of the answer was read.
-    pub first_byte: Option<Instant>,
     /// When the last byte of the answer was read, or the failure noticed.
     pub end: Instant,
     /// Bytes sent.
     pub sent: u64,
-    /// Bytes received.
-    pub received: u64,
     /// The head of the request, as text.
     pub request_head: String,
     /// The answer.
@@ -119,18 +121,19 @@ pub enum HttpError {
     },
 }
 
-/// Sends the request, over TLS if `tls` is given, and waits for the whole answer.
+/// Sends the request, over TLS if `tls` is given, and waits for the whole answer. `tally` is added to.
 pub async fn request(
     request: HttpRequest,
     tls: Option<TlsTo<'_>>,
     limits: HttpLimits,
+    tally: &Rc<HttpTally>,
 ) -> HttpExchange {
     let url = request.url.clone();
     let message = message(request);
     let request_head = request_head(&message);
     let dialed = dial(&url, tls, limits.connect_by).await;
     let connected = clock::now();
-    let progress = Rc::new(Progress::new(connected));
+    let progress = Rc::new(Progress::new(connected, tally));
     let outcome = match dialed {
         Ok(dialed) => {
             let wire = Wire { stream: dialed.stream, progress: Rc::clone(&progress) };
@@ -140,22 +143,17 @@ pub async fn request(
     };
     let (result, remains) = match outcome {
         Ok((answer, stream)) => (Ok(answer), Some(stream)),
+        Err(HttpError::Invalid { .. }) if progress.met_tls() => {
+            let what = "it is an alert of TLS; `https://` may reach the server".to_owned();
+            (Err(HttpError::Invalid { what }), None)
+        }
         Err(error) => (Err(error), None),
     };
     let end = match &result {
         Ok(_) => progress.last_read.get().unwrap_or(connected),
         Err(_) => clock::now(),
     };
-    HttpExchange {
-        connected,
-        first_byte: progress.first_read.get(),
-        end,
-        sent: progress.sent.get(),
-        received: progress.received.get(),
-        request_head,
-        result,
-        remains,
-    }
+    HttpExchange { end, sent: progress.sent.get(), request_head, result, remains }
 }
 
 /// Waits, at most a second, until the server closes TCP, as it was asked to: the side that closes first
@@ -166,7 +164,9 @@ pub async fn drain(mut stream: Stream) {
     timeout(PATIENCE, goodbye).await.ok();
 }
 
-/// Waits as long as the limits allow, which depends on how far it is.
+/// Waits as long as the limits allow, which depends on how far it is. A server that sends without pause
+/// gets one turn after another, and the clock is asked after each: neither the deadline nor the other
+/// threads of the worker wait for it.
 async fn in_time(
     exchange: impl Future<Output = Result<(HttpAnswer, Stream), HttpError>>,
     progress: &Progress,
@@ -175,13 +175,17 @@ async fn in_time(
     let mut exchange = pin!(exchange);
     let mut timer = pin!(sleep_until(progress.deadline(limits).into()));
     poll_fn(|context| {
+        progress.begin_turn();
         if let Poll::Ready(result) = exchange.as_mut().poll(context) {
             return Poll::Ready(result);
         }
         // It moves with every byte that is sent.
-        let until = progress.deadline(limits).into();
-        if timer.deadline() != until {
-            timer.as_mut().reset(until);
+        let until = progress.deadline(limits);
+        if clock::now() >= until {
+            return Poll::Ready(Err(progress.timed_out()));
+        }
+        if timer.deadline() != until.into() {
+            timer.as_mut().reset(until.into());
         }
         timer.as_mut().poll(context).map(|()| Err(progress.timed_out()))
     })
@@ -195,7 +199,7 @@ async fn exchange(
 ) -> Result<(HttpAnswer, Stream), HttpError> {
     let mut builder = http1::Builder::new();
     // As people write them; proxies of old are said to mind.
-    builder.title_case_headers(true).max_header_size(MAX_HEAD);
+    builder.title_case_headers(true).max_header_size(MAX_HEAD).max_headers(MAX_HEADERS);
     let io = TokioIo::new(wire);
     let (mut sender, mut connection) = builder.handshake(io).await.map_err(failed)?;
     let answer = async {
@@ -280,11 +284,22 @@ fn head(mut text: String, headers: &HeaderMap) -> String {
     text + "\r\n"
 }
 
+/// What is wrong with the chunks of a body: the library tells it like an error of the system's.
+fn broken_body(error: &io::Error) -> Option<String> {
+    let is_input = matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::InvalidInput);
+    (is_input && error.raw_os_error().is_none()).then(|| format!("in its body: {error}"))
+}
+
 #[expect(clippy::needless_pass_by_value, reason = "the signature is that of `map_err`")]
 fn failed(error: hyper::Error) -> HttpError {
     let source = error.source().map(|source| format!(": {source}")).unwrap_or_default();
     if error.is_parse() {
-        return HttpError::Invalid { what: format!("{error}{source}") };
+        let mut what = format!("{error}{source}");
+        // The library tells the one from the other nowhere else, and neither limit.
+        if what.ends_with("too large") {
+            let _ = write!(what, " (at most {MAX_HEAD} bytes and {MAX_HEADERS} headers)");
+        }
+        return HttpError::Invalid { what };
     }
     if error.is_incomplete_message() {
         return HttpError::Disconnected { how: "the server closed TCP".to_owned() };
@@ -293,115 +308,12 @@ fn failed(error: hyper::Error) -> HttpError {
     if let Some(tls) = of_the_system.and_then(tls_error) {
         return HttpError::Dial(DialError::Tls(tls.clone()));
     }
+    if let Some(what) = of_the_system.and_then(broken_body) {
+        return HttpError::Invalid { what };
+    }
     let how = match of_the_system {
         Some(of_the_system) => of_the_system.to_string(),
         None => format!("{error}{source}"),
     };
     HttpError::Disconnected { how }
-}
-
-/// How far an exchange is.
-#[derive(Debug)]
-struct Progress {
-    connected: Instant,
-    sent: Cell<u64>,
-    received: Cell<u64>,
-    /// When bytes were last handed to the kernel.
-    last_write: Cell<Instant>,
-    /// Whether the kernel took no more.
-    is_blocked: Cell<bool>,
-    first_read: Cell<Option<Instant>>,
-    last_read: Cell<Option<Instant>>,
-}
-
-impl Progress {
-    fn new(connected: Instant) -> Self {
-        Self {
-            connected,
-            sent: Cell::new(0),
-            received: Cell::new(0),
-            last_write: Cell::new(connected),
-            is_blocked: Cell::new(false),
-            first_read: Cell::new(None),
-            last_read: Cell::new(None),
-        }
-    }
-
-    fn deadline(&self, limits: HttpLimits) -> Instant {
-        if self.is_blocked.get() {
-            self.connected + limits.write
-        } else {
-            self.last_write.get() + limits.read
-        }
-    }
-
-    fn timed_out(&self) -> HttpError {
-        if self.is_blocked.get() {
-            return HttpError::WriteTimeout;
-        }
-        HttpError::ReadTimeout {
-            so_far: match self.received.get() {
-                0 => String::new(),
-                bytes => format!("; {bytes} bytes had come"),
-            },
-        }
-    }
-
-    fn has_written(&self, outcome: &Poll<io::Result<usize>>) {
-        match outcome {
-            Poll::Pending => self.is_blocked.set(true),
-            Poll::Ready(Ok(bytes)) => {
-                self.is_blocked.set(false);
-                self.sent.set(self.sent.get() + *bytes as u64);
-                self.last_write.set(clock::now());
-            }
-            Poll::Ready(Err(_)) => self.is_blocked.set(false),
-        }
-    }
-}
-
-/// A stream that notes its progress.
-struct Wire {
-    stream: Stream,
-    progress: Rc<Progress>,
-}
-
-impl AsyncRead for Wire {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
-        let bytes = buffer.filled().len() - before;
-        if bytes > 0 {
-            let now = Some(clock::now());
-            let Progress { first_read, last_read, received, .. } = &*self.progress;
-            first_read.set(first_read.get().or(now));
-            last_read.set(now);
-            received.set(received.get() + bytes as u64);
-        }
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl AsyncWrite for Wire {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        let outcome = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.progress.has_written(&outcome);
-        outcome
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
-    }
 }

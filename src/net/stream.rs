@@ -52,6 +52,14 @@ impl Stream {
         matches!(self.0, Transport::Plain(_))
     }
 
+    /// Whether the end of what could be read is no end that TLS knows of: something may be missing.
+    pub fn is_cut(&self) -> bool {
+        match &self.0 {
+            Transport::Plain(_) => false,
+            Transport::Tls(own) => own.tls.is_cut(),
+        }
+    }
+
     /// Whether there is something in the socket, if only its end. The kernel tells an error once.
     pub fn has_unread(&self) -> io::Result<bool> {
         let mut byte = [MaybeUninit::uninit()];

@@ -70,6 +70,7 @@ impl UrlError {
     fn of_http(mut self) -> Self {
         for text in [Some(&mut self.what), self.help.as_mut()].into_iter().flatten() {
             *text = text.replace("wss://", "https://").replace("ws://", "http://");
+            *text = text.replace("a WebSocket URL", "the URL of a request");
         }
         self
     }
@@ -106,6 +107,10 @@ mod tests {
         let help = |url: &str| Url::parse_http(url, None).unwrap_err().help;
         assert_eq!(help("h:80/login").as_deref(), Some("write `http://h:80/login`"));
         assert_eq!(help("ftp://h/"), None);
+        let wanted = "write it as `http://xn--mller-kva.de:81`";
+        assert_eq!(help("http://müller.de:81/a").as_deref(), Some(wanted));
+        let error = Url::parse_http("http://h/#a", None).unwrap_err();
+        assert!(error.what.ends_with("which the URL of a request must not have"), "{error}");
     }
 
     #[test]

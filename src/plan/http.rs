@@ -51,7 +51,7 @@ pub struct Http {
     /// What is sent: a text, or settings.
     #[serde(default, deserialize_with = "given")]
     pub body: Option<TextOr<Body>>,
-    /// How long name lookup, TCP and TLS may take together.
+    /// How long name lookup, TCP and TLS may take together, at each place that redirects lead to.
     #[serde(default, deserialize_with = "given")]
     pub connect_timeout: Option<Setting<Time>>,
     /// How `https://` servers are reached: which are trusted, what they are shown.

@@ -82,6 +82,7 @@ const HOMES: &[(&[&str], &str)] = &[
     ),
     (&["pings", "answer_pings", "fragments", "heartbeat"], "belongs in `open`, or in `defaults`"),
     (&["times"], "belongs in `loop`"),
+    (&["abort", "after"], "belongs beside the `condition` of a threshold"),
     (&["correlate"], "belongs in `request_response`; give a reader a `reply` to look for"),
     (
         &[
@@ -93,6 +94,8 @@ const HOMES: &[(&[&str], &str)] = &[
             "sample_variables",
             "time_limit",
             "graceful_stop",
+            "thresholds",
+            "compare",
         ],
         "belongs at the top of the plan",
     ),

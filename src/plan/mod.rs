@@ -28,11 +28,13 @@ mod sampler;
 mod schedule;
 mod schema;
 mod scoped;
+mod secret_texts;
 mod setting;
 mod shown;
 mod step;
 mod syntax;
 mod thread_group;
+mod threshold;
 mod timer;
 mod tls;
 
@@ -69,5 +71,6 @@ pub use setting::{
 };
 pub use step::Step;
 pub use thread_group::{Plan, ThreadGroup};
+pub use threshold::{Compare, Threshold};
 pub use timer::{Gaussian, Pace, Pause, Rendezvous};
 pub use tls::Tls;

@@ -12,6 +12,7 @@ use crate::plan::scoped::{Scoped, scopes};
 use crate::plan::setting::{
     Count, Entries, List, Passes, Setting, Text, TextOr, Time, Word, given,
 };
+use crate::plan::threshold::{Compare, Threshold};
 use crate::plan::timer::Pause;
 
 /// A whole plan.
@@ -50,7 +51,11 @@ pub struct Plan {
     pub timers: List<TextOr<Pause>>,
     /// Conditions that the run must meet, by label; `all` is all samplers together.
     #[serde(default)]
-    pub thresholds: Entries<List<Setting<Text>>>,
+    pub thresholds: Entries<List<TextOr<Threshold>>>,
+    /// What may change from one run to another without being a regression, for `wsmeter compare` and
+    /// `run --baseline`.
+    #[serde(default, deserialize_with = "given")]
+    pub compare: Option<Compare>,
     /// How long samplers at work may go on when their group's time is over, or the run is told to stop;
     /// and how long a thread that is asked to leave may take for its iteration.
     #[serde(default, deserialize_with = "given")]

@@ -11,6 +11,8 @@ use crate::program::{
 pub struct ConnectionCount {
     /// Those whose names are known before the run.
     pub known: u64,
+    /// How many of these are over TLS, as far as their addresses are known.
+    pub secure: u64,
     /// There may be more: values of the run are in a name.
     pub or_more: bool,
 }
@@ -22,15 +24,18 @@ impl ConnectionCount {
         let mut counter = Counter::default();
         counter.steps(steps, &mut Vec::new());
         // The same name, opened at several places, is one connection.
-        let known = counter.names.into_values().fold(0, u64::saturating_add);
-        Self { known, or_more: counter.or_more }
+        let sum = |counts: &mut dyn Iterator<Item = u64>| counts.fold(0, u64::saturating_add);
+        let known = sum(&mut counter.names.values().map(|(count, _)| *count));
+        let secure = counter.names.values().filter(|(_, is_secure)| *is_secure);
+        let secure = sum(&mut secure.map(|(count, _)| *count));
+        Self { known, secure, or_more: counter.or_more }
     }
 }
 
 #[derive(Default)]
 struct Counter<'p> {
-    /// How many connections a text stands for.
-    names: HashMap<&'p str, u64>,
+    /// How many connections a text stands for, and whether they are over TLS.
+    names: HashMap<&'p str, (u64, bool)>,
     or_more: bool,
 }
 
@@ -38,8 +43,10 @@ impl<'p> Counter<'p> {
     fn steps(&mut self, steps: &'p [Step], around: &mut Vec<&'p ForEach>) {
         for step in steps {
             match step {
-                Step::Sampler(sampler) if sampler.kind.opening().is_some() => {
-                    self.opened(&sampler.connection, around);
+                Step::Sampler(sampler) => {
+                    if let Some(open) = sampler.kind.opening() {
+                        self.opened(&sampler.connection, is_secure(&open.url), around);
+                    }
                 }
                 Step::Controller(controller) => {
                     let own = match controller.as_ref() {
@@ -55,7 +62,7 @@ impl<'p> Counter<'p> {
         }
     }
 
-    fn opened(&mut self, name: &'p Template, around: &[&'p ForEach]) {
+    fn opened(&mut self, name: &'p Template, is_secure: bool, around: &[&'p ForEach]) {
         let mut variables = BTreeSet::new();
         for part in &name.parts {
             match part {
@@ -77,8 +84,13 @@ impl<'p> Counter<'p> {
             }
         }
         let most = self.names.entry(&name.source).or_default();
-        *most = count.max(*most);
+        *most = (count.max(most.0), is_secure || most.1);
     }
+}
+
+/// Whether the address is known to be one of TLS.
+fn is_secure(url: &Template) -> bool {
+    matches!(url.parts.first(), Some(Part::Text(start)) if start.starts_with("wss://"))
 }
 
 /// How many values the variable brings into the name, of connections that stay open; `None` if the run

@@ -22,7 +22,6 @@ mod reply;
 mod request_head;
 mod sampler;
 mod schedule;
-mod secrets;
 mod setting;
 mod template;
 mod text_function;
@@ -32,7 +31,9 @@ mod tls;
 use std::collections::HashMap;
 use std::time::Duration;
 
+use crate::secrets::Secrets;
 use crate::verdict::Threshold;
+use crate::verdict::compare::Tolerances;
 
 pub use assertion::{
     Assertion, Bytes, Check, Filter, HeaderTest, HexTest, JsonTest, MessageType, Pattern, SizeTest,
@@ -65,7 +66,6 @@ pub use sampler::{
 pub use schedule::{
     ArrivalTimes, Arrivals, PerSecond, Schedule, Spacing, Stage, Stages, Stay, Stretch,
 };
-pub use secrets::{Secrets, is_secret_header};
 pub use setting::{BadValue, ByteSize, FromText, Setting};
 pub use template::{
     CounterId, CounterScope, Function, Part, Template, TimeFormat, VariableId, json_escape,
@@ -117,6 +117,8 @@ pub struct Program {
     pub groups: Vec<Group>,
     /// What the verdict depends on, in the order of the plan.
     pub thresholds: Vec<Threshold>,
+    /// What may differ from another run; `None` if the plan does not say.
+    pub compare: Option<Tolerances>,
 }
 
 /// When a thread group runs: a phase begins when all threads of the one before are done.

@@ -34,10 +34,13 @@ pub struct About {
     pub started: String,
     /// ISO 8601, UTC.
     pub ended: String,
+    /// The results that were read, where this is not written by the run itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
 }
 
 /// The plan that was run.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Plan {
     /// Its file, as given.
     pub path: String,
@@ -45,6 +48,9 @@ pub struct Plan {
     pub sha256: String,
     /// Properties that were set.
     pub properties: Map<String, Value>,
+    /// What a comparison with another run tolerates, if the plan says so.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub compare: Map<String, Value>,
 }
 
 /// A thread group and its load model.
@@ -70,7 +76,7 @@ pub struct Generator {
     /// How late timers were, by the p99 of each second of each worker, at p99; `None` for a run of less
     /// than a second.
     pub timers_p99_ms: Option<f64>,
-    /// When it did not keep up for three seconds or more, in seconds from the start of the run.
+    /// When it did not keep up for three seconds or more or stood still for half a one, in seconds from the start of the run.
     pub saturated: Vec<[u64; 2]>,
     /// What each worker had of the cores, the one that waited longest for them first.
     pub workers: Vec<WorkerCpu>,
@@ -389,11 +395,13 @@ mod tests {
                     path: "p.yaml".to_owned(),
                     sha256: "00".to_owned(),
                     properties: Map::new(),
+                    compare: Map::new(),
                 },
                 host: "here".to_owned(),
                 cores: 2,
                 started: "2026-12-01T09:30:00.000Z".to_owned(),
                 ended: "2026-12-01T09:31:00.000Z".to_owned(),
+                sources: Vec::new(),
             },
             groups: vec![Group {
                 name: "G".to_owned(),

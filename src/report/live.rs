@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::report::Snapshots;
 use crate::report::units::printable;
 use crate::sample::{Code, Sample, one_line};
 use crate::stats::{Gauge, Times, thousands};
@@ -60,6 +61,8 @@ pub struct Live {
     pub started: Gauge,
     /// Open connections.
     pub connections: Gauge,
+    /// Figures of all kinds, for those who must act on them.
+    pub snapshots: Snapshots,
     write_failed: Arc<AtomicBool>,
     shows_percentiles: AtomicBool,
 }

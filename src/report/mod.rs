@@ -2,14 +2,17 @@
 //! One file for each format.
 
 mod asides;
+pub mod compare;
 mod held;
 pub mod html;
 pub mod json;
 mod jtl;
+mod latest;
 mod live;
 mod outputs;
 pub mod progress;
 mod recorder;
+mod snapshots;
 pub mod summary;
 pub mod thresholds;
 mod trial;
@@ -17,8 +20,10 @@ mod units;
 mod whole_file;
 mod writer;
 
+pub use latest::point_latest;
 pub use live::{Interval, Live};
 pub use outputs::{OutputError, Outputs, Wanted};
 pub use recorder::{Finished, Recorder};
+pub use snapshots::Snapshots;
 pub use trial::Trial;
-pub use writer::WriteError;
+pub use writer::{WriteError, outlive_file_size_limit};

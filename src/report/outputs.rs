@@ -14,7 +14,7 @@ const SUMMARY: &str = "summary.json";
 /// The page's name in a run folder.
 const REPORT: &str = "report.html";
 /// Where run folders without a name of their own go.
-const RESULTS: &str = "results";
+pub(crate) const RESULTS: &str = "results";
 
 /// Runs of one plan that may start within one second.
 const RUNS_A_SECOND: u32 = 1_000;

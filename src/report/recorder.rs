@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::clock::Clock;
 use crate::report::held::Held;
 use crate::report::jtl::{Rows, header};
+use crate::report::snapshots::Place;
 use crate::report::writer::{Batch, RowWriter};
 use crate::report::{Interval, Live, WriteError};
 use crate::sample::{Note, Sample, Sink, WorkerSink};
@@ -76,6 +77,7 @@ impl Sink for Recorder {
                 unflushed: 0,
                 stats,
                 recent: Interval::default(),
+                place: Place::default(),
                 live: Arc::clone(&self.live),
                 done: Arc::clone(&self.done),
             },
@@ -95,6 +97,7 @@ struct Books {
     unflushed: usize,
     stats: Stats,
     recent: Interval,
+    place: Place,
     live: Arc<Live>,
     done: Arc<Mutex<Stats>>,
 }
@@ -171,6 +174,7 @@ impl Books {
         if self.recent.count > 0 {
             self.live.add(&std::mem::take(&mut self.recent));
         }
+        self.live.snapshots.answer(&mut self.place, &self.stats);
     }
 
     fn hand_over(&mut self) {

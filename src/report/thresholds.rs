@@ -58,7 +58,7 @@ pub fn render(judged: &[Judged]) -> String {
 }
 
 /// What was measured, in the unit of its condition.
-pub(crate) fn measured(judged: &Judged) -> String {
+pub fn measured(judged: &Judged) -> String {
     let Some(value) = judged.measured else { return "no samples".to_owned() };
     match judged.threshold.condition.statistic.unit() {
         #[expect(
@@ -81,7 +81,7 @@ mod tests {
     fn judged(label: &str, text: &str, statistic: Statistic, measured: Option<f64>) -> Judged {
         let operator = Operator::Below;
         let condition = Condition { statistic, operator, bound: 1.0, text: text.to_owned() };
-        let threshold = Threshold { label: label.to_owned(), condition };
+        let threshold = Threshold { label: label.to_owned(), condition, abort: None };
         Judged { threshold, measured, holds: measured.is_some_and(|value| value < 1.0) }
     }
 

@@ -122,7 +122,7 @@ impl RowWriter {
 /// Makes a write beyond the file size limit (`ulimit -f`) fail, as one to a full disk does. Without
 /// a handler the kernel ends the process by SIGXFSZ, with half a line at the end of the file.
 #[cfg(unix)]
-fn outlive_file_size_limit() -> io::Result<()> {
+pub fn outlive_file_size_limit() -> io::Result<()> {
     /// The same number on Linux (but for MIPS), macOS and the BSDs.
     const SIGXFSZ: i32 = 25;
     // The handler stays for the life of the process; only its registration needs a runtime.
@@ -132,8 +132,9 @@ fn outlive_file_size_limit() -> io::Result<()> {
     Ok(())
 }
 
+/// There is no such limit elsewhere.
 #[cfg(not(unix))]
-fn outlive_file_size_limit() -> io::Result<()> {
+pub fn outlive_file_size_limit() -> io::Result<()> {
     Ok(())
 }
 

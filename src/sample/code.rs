@@ -21,6 +21,16 @@ macro_rules! codes {
                 }
             }
         }
+
+        impl Code {
+            /// The code that a JTL has as `text`; [`Code::Other`] for what is not one of ours.
+            pub fn from_text(text: &str) -> Self {
+                match text {
+                    $($text => Self::$variant,)*
+                    _ => text.parse().map_or(Self::Other, Self::Number),
+                }
+            }
+        }
     };
 }
 
@@ -69,6 +79,8 @@ codes! {
     OutOfSync = "OUT_OF_SYNC",
     /// Only a cause of skipping: an earlier sampler passed without a value for a variable.
     NotExtracted = "NOT_EXTRACTED",
+    /// Only of rows that another tool wrote: a text that is none of these.
+    Other = "OTHER",
 }
 
 impl Code {
@@ -92,6 +104,15 @@ mod tests {
     fn codes_read_as_in_the_jtl() {
         assert_eq!(Code::Number(1001).to_string(), "1001");
         assert_eq!(Code::ReadTimeout.to_string(), "READ_TIMEOUT");
+    }
+
+    #[test]
+    fn codes_are_read_back() {
+        for code in [Code::Number(1001), Code::ReadTimeout, Code::Other] {
+            assert_eq!(Code::from_text(&code.to_string()), code);
+        }
+        let java = "Non HTTP response code: java.net.ConnectException";
+        assert_eq!(Code::from_text(java), Code::Other);
     }
 
     #[test]

@@ -44,6 +44,9 @@ pub struct Second {
     pub number: u64,
     /// How late its timers were, at p99.
     pub late: Duration,
+    /// From when to when it did not get to its timers at all, at the longest: seconds of the run, the last
+    /// included. `None` where that was not for long.
+    pub stalled: Option<(u64, u64)>,
     /// How much of the time it ran, in thousandths; `None` where the system does not tell.
     pub cpu_permille: Option<u32>,
     /// How much of the time it waited for a core.

@@ -11,6 +11,11 @@ pub enum RunEnd {
         /// The label of the sampler that failed.
         label: String,
     },
+    /// A threshold that ends the run as soon as it does not hold.
+    StoppedByThreshold {
+        /// Which, and what was measured.
+        what: String,
+    },
     /// A signal.
     Interrupted,
     /// The run could not go on; says why.

@@ -14,7 +14,8 @@ const TOO_LATE: Duration = Duration::from_millis(10);
 const WANTS: u32 = 950;
 const WAITS: u32 = 50;
 
-/// So many saturated seconds in a row are worth a warning: one is a hiccup.
+/// So many saturated seconds in a row are worth a warning: one is a hiccup, unless nothing was done in
+/// half of it.
 const IN_A_ROW: u64 = 3;
 
 /// How well the generator kept up.
@@ -28,6 +29,8 @@ pub struct Health {
     pub timers: Times,
     /// Seconds of the run in which some worker did not keep up.
     saturated: BTreeSet<u64>,
+    /// Those of them in which some worker did nothing for long.
+    stalled: BTreeSet<u64>,
     /// What each worker had of the cores.
     workers: Vec<Cores>,
 }
@@ -68,6 +71,10 @@ impl Health {
         if second.late > TOO_LATE || (cpu + waited > WANTS && waited > WAITS) {
             self.saturated.insert(second.number);
         }
+        if let Some((from, to)) = second.stalled {
+            self.saturated.extend(from..=to);
+            self.stalled.extend(from..=to);
+        }
     }
 
     pub(super) fn merge(&mut self, other: Self) {
@@ -75,6 +82,7 @@ impl Health {
         self.busy += other.busy;
         self.timers.merge(&other.timers);
         self.saturated.extend(other.saturated);
+        self.stalled.extend(other.stalled);
         self.workers.extend(other.workers);
     }
 
@@ -88,7 +96,8 @@ impl Health {
         workers.iter().map(|own| (share(own.cpu, own), share(own.waited, own))).collect()
     }
 
-    /// When the generator did not keep up for three seconds or more, in order.
+    /// When the generator did not keep up for three seconds or more, or some worker did nothing at all for
+    /// half a second, in order.
     pub fn saturated(&self) -> Vec<Span> {
         let mut spans: Vec<Span> = Vec::new();
         for second in &self.saturated {
@@ -97,7 +106,8 @@ impl Health {
                 _ => spans.push(Span { from: *second, to: second + 1 }),
             }
         }
-        spans.retain(|span| span.to - span.from >= IN_A_ROW);
+        let is_stalled = |span: &Span| self.stalled.range(span.from..span.to).next().is_some();
+        spans.retain(|span| span.to - span.from >= IN_A_ROW || is_stalled(span));
         spans
     }
 
@@ -121,6 +131,7 @@ mod tests {
         Second {
             number,
             late: Duration::from_millis(late_ms),
+            stalled: None,
             cpu_permille: Some(cpu_permille),
             waited_permille: Some(waited_permille),
         }
@@ -155,6 +166,13 @@ mod tests {
         let mut health = Health::default();
         (0..4).for_each(|number| health.record(&second(number, 1, 980, 10)));
         assert!(health.is_busy() && health.saturated_seconds() == 0);
+    }
+
+    #[test]
+    fn one_long_stall_is_a_span_of_its_own() {
+        let stalled = |number, span| Second { stalled: Some(span), ..second(number, 0, 100, 0) };
+        assert_eq!(spans(&[second(0, 0, 0, 0), stalled(1, (1, 1)), second(2, 0, 0, 0)]), [(1, 2)]);
+        assert_eq!(spans(&[stalled(3, (3, 12)), second(13, 11, 0, 0)]), [(3, 14)]);
     }
 
     #[test]

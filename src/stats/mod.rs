@@ -2,6 +2,7 @@
 //! locks; they are merged at the end. They share only [`LabelNames`], so that all agree which labels
 //! have figures of their own.
 
+mod blocks;
 mod connections;
 mod health;
 mod label;
@@ -13,6 +14,7 @@ mod series;
 mod thousands;
 mod times;
 
+pub use blocks::{Block, Blocks, LabelBlocks};
 pub use connections::{ConnectionStats, Gauge};
 pub use health::{Health, Span};
 pub use label::{Cause, CauseKey, LabelStats};

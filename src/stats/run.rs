@@ -191,7 +191,8 @@ impl Stats {
         self.samplers.all()
     }
 
-    fn label_mut(&mut self, label: &str) -> &mut LabelStats {
+    /// The figures of a sampler's label, to add to them what has no row and no note.
+    pub fn label_mut(&mut self, label: &str) -> &mut LabelStats {
         self.samplers.label_mut(label)
     }
 }

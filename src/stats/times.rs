@@ -16,6 +16,15 @@ pub struct Times {
 }
 
 impl Times {
+    /// So many times of which only this is known: their percentiles are not.
+    pub fn summed_up(count: u64, min: Duration, mean: Duration, max: Duration) -> Self {
+        let sum = mean.as_nanos().saturating_mul(u128::from(count));
+        let seconds = u64::try_from(sum / 1_000_000_000).unwrap_or(u64::MAX);
+        let sum = Duration::new(seconds, u32::try_from(sum % 1_000_000_000).unwrap_or(0));
+        let min = (count > 0).then_some(min);
+        Self { count, sum, min, max, quantiles: Quantiles::default() }
+    }
+
     /// Adds one time.
     pub fn record(&mut self, time: Duration) {
         self.add_up(time);
@@ -126,6 +135,16 @@ mod tests {
                 assert_eq!(many.percentile(percent), one_by_one.percentile(percent), "{count}");
             }
         }
+    }
+
+    #[test]
+    fn times_that_were_summed_up_keep_what_is_known_of_them() {
+        let [ms_1, ms_2, ms_4] = [1, 2, 4].map(Duration::from_millis);
+        let mut all = Times::summed_up(3, ms_1, ms_2, ms_4);
+        assert_eq!((all.count(), all.min(), all.mean()), (3, Some(ms_1), Some(ms_2)));
+        assert_eq!((all.max(), all.percentile(50.0)), (Some(ms_4), None));
+        all.merge(&Times::summed_up(0, ms_1, ms_1, ms_1));
+        assert_eq!((all.count(), all.mean()), (3, Some(ms_2)));
     }
 
     proptest! {

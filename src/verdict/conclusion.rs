@@ -24,6 +24,12 @@ impl Conclusion {
         }
     }
 
+    /// The conclusion of this word; `None` for any other.
+    pub fn from_word(word: &str) -> Option<Self> {
+        let all = [Self::Passed, Self::Failed, Self::BrokeOff, Self::Interrupted];
+        all.into_iter().find(|conclusion| conclusion.word() == word)
+    }
+
     /// The word for it in the summary.
     pub fn word(self) -> &'static str {
         match self {

@@ -1,5 +1,7 @@
 //! The judgement of a run that went to its end.
 
+use std::time::Duration;
+
 use crate::stats::{LabelStats, Stats, thousands};
 use crate::verdict::{ALL, Conclusion, Operator, Statistic, Threshold, Verdict};
 
@@ -53,6 +55,21 @@ pub fn failures(stats: &Stats) -> String {
         0 => failed,
         skips => format!("{failed}, {} more were skipped", thousands(skips)),
     }
+}
+
+/// The first threshold that may end a run which goes on for `elapsed`, and should: there is something to
+/// measure, and the condition does not hold.
+pub fn first_broken(
+    evidence: &Evidence<'_>,
+    thresholds: &[Threshold],
+    elapsed: Duration,
+) -> Option<Judged> {
+    let all = evidence.stats.all();
+    thresholds
+        .iter()
+        .filter(|threshold| threshold.abort.is_some_and(|after| elapsed >= after))
+        .map(|threshold| weigh(threshold, &all, evidence))
+        .find(|judged| judged.measured.is_some() && !judged.holds)
 }
 
 fn weigh(threshold: &Threshold, all: &LabelStats, evidence: &Evidence<'_>) -> Judged {

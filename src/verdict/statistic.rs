@@ -38,8 +38,8 @@ pub enum Statistic {
     IntendedTime(Figure),
     /// `missed`: arrivals that found as many threads as there may be. Of the whole run.
     Missed,
-    /// `saturated`: seconds in which the generator did not keep up, in spans of three or more. Of the
-    /// whole run.
+    /// `saturated`: seconds in which the generator did not keep up, in spans of three or more, or stood
+    /// still for half a one. Of the whole run.
     Saturated,
     /// `lag.p99` and the like: how long after they were due threads started. Of the whole run.
     Lag(Figure),

@@ -1,5 +1,7 @@
 //! Conditions that a plan sets.
 
+use std::time::Duration;
+
 use crate::verdict::Statistic;
 
 /// The label that stands for all samplers together.
@@ -79,6 +81,9 @@ pub struct Threshold {
     pub label: String,
     /// What must hold for it.
     pub condition: Condition,
+    /// The time from the start of the run after which it ends the run as soon as it does not hold; `None`
+    /// if it never does.
+    pub abort: Option<Duration>,
 }
 
 impl Threshold {

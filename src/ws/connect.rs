@@ -8,7 +8,7 @@ use tokio::time::timeout_at;
 
 use crate::clock;
 use crate::net::{DialError, Stream, TlsPhase, TlsTo, Url, dial, tls_error};
-use crate::ws::handshake::{Answer, Asked, UpgradeRequest};
+use crate::ws::handshake::{Answer, Asked, MAX_INTERIM, MAX_RESPONSE, UpgradeRequest};
 use crate::ws::{Connection, Direction, KeepAll, Limits, Refusal, Tap, refusal};
 
 /// An accepted upgrade.
@@ -98,7 +98,7 @@ pub async fn connect(
     let dialed =
         dial(url, tls, deadline).await.map_err(|error| failure(ConnectError::Dial(error)))?;
     let started = clock::now();
-    let mut exchange = Exchange { stream: dialed.stream, sent: 0, received: Vec::new() };
+    let mut exchange = Exchange::new(dialed.stream);
     let timeout = || ConnectError::Timeout { host: url.host.clone(), port: url.port };
     let outcome = match timeout_at(deadline.into(), exchange.upgrade(&request)).await {
         Ok(outcome) => outcome,
@@ -115,16 +115,20 @@ pub async fn connect(
     if let Some(tap) = &mut tap {
         tap.head(Direction::Sent, &request.bytes[..exchange.sent], started);
         if let Some(Refusal { head, body, done }) = refusal.as_deref() {
-            tap.head(Direction::Received, &[head.as_slice(), body].concat(), *done);
+            let bytes = [exchange.interim.as_slice(), head, body].concat();
+            tap.head(Direction::Received, &bytes, *done);
         } else {
             let length = outcome.as_ref().map_or(exchange.received.len(), |(length, _)| *length);
-            tap.head(Direction::Received, &exchange.received[..length], clock::now());
+            let bytes = [exchange.interim.as_slice(), &exchange.received[..length]].concat();
+            tap.head(Direction::Received, &bytes, clock::now());
         }
     }
+    let interim = exchange.interim.len() as u64;
     match outcome {
         Ok((length, done)) => {
+            let bytes = interim + length as u64;
             let mut connection = Connection::new(exchange.stream, limits);
-            connection.add_upgrade(sent_bytes, length as u64);
+            connection.add_upgrade(sent_bytes, bytes);
             connection.set_tap(tap);
             connection.receive(&exchange.received[length..], done, &mut KeepAll);
             Ok(Connected {
@@ -135,13 +139,13 @@ pub async fn connect(
                 upgrade: done - started,
                 done,
                 sent_bytes,
-                bytes: length as u64,
+                bytes,
                 head: exchange.received[..length].to_vec(),
             })
         }
         Err((error, length)) => {
-            let bytes = if refusal.is_some() { exchange.received.len() } else { length } as u64;
-            Err(ConnectFailure { error, sent_bytes, bytes, refusal })
+            let last = if refusal.is_some() { exchange.received.len() } else { length } as u64;
+            Err(ConnectFailure { error, sent_bytes, bytes: interim + last, refusal })
         }
     }
 }
@@ -150,10 +154,19 @@ pub async fn connect(
 struct Exchange {
     stream: Stream,
     sent: usize,
+    /// Answers that said nothing yet.
+    interim: Vec<u8>,
+    /// How many.
+    interims: usize,
+    /// What came after them.
     received: Vec<u8>,
 }
 
 impl Exchange {
+    fn new(stream: Stream) -> Self {
+        Self { stream, sent: 0, interim: Vec::new(), interims: 0, received: Vec::new() }
+    }
+
     /// Gives the length of an accepted head and when it was complete; or the error and the length
     /// of what came.
     async fn upgrade(
@@ -180,8 +193,8 @@ impl Exchange {
                 Ok(_) => {}
                 Err(error) => return Err((disconnected(error), self.received.len())),
             }
-            match request.judge(&self.received) {
-                Answer::Incomplete => {}
+            match self.judge(request) {
+                Answer::Incomplete | Answer::Interim { .. } => {}
                 Answer::Accepted { length } => return Ok((length, clock::now())),
                 Answer::Refused { status, line, length } => {
                     return Err((ConnectError::Refused { status, line }, length));
@@ -190,6 +203,21 @@ impl Exchange {
                     return Err((ConnectError::Invalid { what }, self.received.len()));
                 }
             }
+        }
+    }
+
+    /// Judges what has come, past interim answers: a server may send any number of them, but not for ever
+    /// (RFC 9110 15.2).
+    fn judge(&mut self, request: &UpgradeRequest) -> Answer {
+        loop {
+            let answer = request.judge(&self.received);
+            let Answer::Interim { length } = answer else { return answer };
+            self.interims += 1;
+            if self.interims > MAX_INTERIM || self.interim.len() + length > MAX_RESPONSE {
+                let most = format!("{MAX_INTERIM} interim answers or {MAX_RESPONSE} bytes of them");
+                return Answer::Invalid { what: format!("more than {most}, and no other answer") };
+            }
+            self.interim.extend(self.received.drain(..length));
         }
     }
 }

@@ -4,10 +4,12 @@ use http::{Request, Uri, header};
 use tungstenite::handshake::client::{generate_key, generate_request};
 use tungstenite::handshake::derive_accept_key;
 
-use crate::net::host_header;
+use crate::net::{TLS_ALERT, host_header};
 
 /// An answer's head may be this long, in bytes.
 pub const MAX_RESPONSE: usize = 64 * 1024;
+/// So many interim answers may come before it, and no more bytes of them than of a head.
+pub(crate) const MAX_INTERIM: usize = 100;
 const MAX_HEADERS: usize = 128;
 /// Offers subprotocols, and names the one that the server chose (RFC 6455 11.3.4).
 const SUBPROTOCOL: &str = "Sec-WebSocket-Protocol";
@@ -37,6 +39,12 @@ pub struct UpgradeRequest {
 pub enum Answer {
     /// More bytes are needed.
     Incomplete,
+    /// An interim answer, which says nothing yet (RFC 9110 15.2): the next one follows after `length`
+    /// bytes.
+    Interim {
+        /// Of the head.
+        length: usize,
+    },
     /// Accepted; frames follow after `length` bytes.
     Accepted {
         /// Of the head.
@@ -90,10 +98,20 @@ impl UpgradeRequest {
 
     /// Judges what has been received so far; the same whatever pieces it came in.
     pub fn judge(&self, received: &[u8]) -> Answer {
+        if received == &TLS_ALERT[..1] {
+            return Answer::Incomplete;
+        }
+        if received.starts_with(&TLS_ALERT) {
+            let what = "the server speaks TLS on this port: `wss://` may reach it".to_owned();
+            return Answer::Invalid { what };
+        }
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut response = httparse::Response::new(&mut headers);
         let head = &received[..received.len().min(MAX_RESPONSE)];
         match response.parse(head) {
+            Err(httparse::Error::TooManyHeaders) => {
+                Answer::Invalid { what: format!("the answer has more than {MAX_HEADERS} headers") }
+            }
             Err(error) => Answer::Invalid { what: format!("the answer is not HTTP: {error}") },
             Ok(httparse::Status::Partial) if head.len() == MAX_RESPONSE => {
                 Answer::Invalid { what: format!("the answer's head exceeds {MAX_RESPONSE} bytes") }
@@ -105,6 +123,9 @@ impl UpgradeRequest {
 
     fn judge_head(&self, response: &httparse::Response<'_, '_>, length: usize) -> Answer {
         let status = response.code.unwrap_or_default();
+        if matches!(status, 100 | 102..=199) {
+            return Answer::Interim { length };
+        }
         if status != 101 {
             let line = format!("{status} {}", response.reason.unwrap_or_default());
             return Answer::Refused { status, line: line.trim_end().to_owned(), length };
@@ -169,7 +190,8 @@ impl UpgradeRequest {
         }
         let offered = match self.subprotocols.as_slice() {
             [] => "none was".to_owned(),
-            offered => format!("`{}` was", offered.join("`, `")),
+            [one] => format!("`{one}` was"),
+            offered => format!("`{}` were", offered.join("`, `")),
         };
         let what = "the answer chooses a subprotocol that was not offered";
         Some(format!("{what}: `{first}`; {offered}"))

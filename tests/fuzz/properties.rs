@@ -221,7 +221,9 @@ pub(crate) fn upgrade(input: &[u8]) {
     let in_pieces = first.into_iter().find(|judged| *judged != Answer::Incomplete);
     assert_eq!(in_pieces.unwrap_or(Answer::Incomplete), whole, "in pieces of {step}");
     match whole {
-        Answer::Accepted { length } | Answer::Refused { length, .. } => {
+        Answer::Accepted { length }
+        | Answer::Interim { length }
+        | Answer::Refused { length, .. } => {
             assert!(length <= answer.len().min(MAX_RESPONSE), "{length} of {}", answer.len());
             let head = &answer[..length];
             // What comes after the head changes nothing in it.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use wsmeter::clock;
 
-use crate::hostile::{GOES_ON, TEXT_BEGINS, close_codes, run};
+use crate::hostile::{GOES_ON, TEXT_BEGINS, close_codes, outline, run};
 use crate::run::{plan, run_against};
 use crate::support::peer::Peer;
 use crate::support::peer_connection::PeerConnection;
@@ -236,4 +236,64 @@ fn fragments_without_end_cost_the_deadline_and_no_memory() {
     assert!((300..=2_000).contains(&row.elapsed), "{row:?}");
     let peak = finished.summary["generator"]["peak_memory_bytes"].as_u64();
     assert!(peak.is_none_or(|bytes| bytes < 64 << 20), "{peak:?} bytes");
+}
+
+/// What a text of some megabytes is made of.
+const LARGE: &str = "variables: {m: '${__RandomString(1000000, x)}'}\nthread_groups:";
+
+#[test]
+fn a_frame_that_is_never_taken_is_one_error() {
+    let peer = Peer::spawn(|client| {
+        client.accept();
+        if client.index() == 0 {
+            idle(Duration::from_millis(2_500));
+            client.reset();
+        } else {
+            client.echo();
+        }
+    });
+    let steps = "
+- open
+- single_write: {name: large, send: '${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}', write_timeout: 100ms}
+- single_write: {name: next, send: x, write_timeout: 100ms}
+- request_response: {name: ask, send: x, write_timeout: 100ms}
+- ping_pong: {name: ping, write_timeout: 100ms}
+- open: {name: kept, if_open: keep}
+- request_response: {name: again, send: x}
+- close: {name: closed}
+- open: {name: third}
+- close: {name: last}";
+    let (finished, _) = run_against(peer, &plan("", steps).replace("thread_groups:", LARGE));
+    let wanted = [
+        ("open", "101", true),
+        ("large", "WRITE_TIMEOUT", false),
+        ("kept", "101", true),
+        ("again", "200", true),
+        ("closed", "1000", true),
+        ("third", "101", true),
+        ("last", "1000", true),
+    ];
+    assert_eq!(outline(&finished), wanted, "{finished:#?}");
+    for label in ["next", "ask", "ping"] {
+        let skipped = finished.summary_number(&format!("labels/{label}/skipped"));
+        assert!((skipped - 1.0).abs() < f64::EPSILON, "{label}");
+    }
+}
+
+#[test]
+fn a_close_behind_a_frame_that_is_never_taken_is_skipped() {
+    let peer = Peer::spawn(|client| {
+        client.accept();
+        idle(Duration::from_millis(2_500));
+        client.reset();
+    });
+    let steps = "
+- open
+- single_write: {send: '${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}${m}', write_timeout: 100ms}
+- close: {write_timeout: 100ms}";
+    let (finished, _) = run_against(peer, &plan("", steps).replace("thread_groups:", LARGE));
+    finished.expect_exit(1);
+    assert_eq!(finished.rows.len(), 2, "{finished:#?}");
+    let skipped = finished.summary_number("labels/close/skipped");
+    assert!((skipped - 1.0).abs() < f64::EPSILON);
 }

@@ -165,7 +165,16 @@ fn an_answer_that_goes_wrong_says_how() {
     for (bytes, code, text) in [
         ("", "DISCONNECTED", "ended before the answer was complete"),
         ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello", "DISCONNECTED", "ended before"),
-        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz", "DISCONNECTED", ""),
+        (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
+            "PROTOCOL_ERROR",
+            "in its body: Invalid chunk size",
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe",
+            "DISCONNECTED",
+            "ended before",
+        ),
         ("SSH-2.0-OpenSSH_9.2\r\n\r\n", "PROTOCOL_ERROR", "is not HTTP"),
         ("HTTP/1.1 200 OK\r\nX Y\r\n\r\n", "PROTOCOL_ERROR", "is not HTTP"),
         (
@@ -178,8 +187,24 @@ fn an_answer_that_goes_wrong_says_how() {
         finished.expect_exit(1);
         let row = finished.row("http");
         assert!(row.failure.contains(text), "{bytes}: {row:?}");
-        let either = row.code == code || (text.is_empty() && row.code == "PROTOCOL_ERROR");
-        assert!(either, "{bytes}: {row:?}");
+        assert_eq!(row.code, code, "{bytes}: {row:?}");
+    }
+}
+
+#[test]
+fn an_answer_with_too_many_headers_says_how_many_it_may_have() {
+    for (step, count, code) in
+        [("http", 128, "200"), ("http", 129, "PROTOCOL_ERROR"), ("open", 129, "UPGRADE")]
+    {
+        let headers = "X: y\r\n".repeat(count - 1);
+        let bytes = format!("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n{headers}\r\n");
+        let peer = Peer::spawn(move |client| {
+            answer(client, &bytes);
+        });
+        let finished = run(peer, &format!("- {step}: {{ path: / }}"));
+        let row = finished.row(step);
+        assert_eq!(row.code, code, "{row:?}");
+        assert!(row.success || row.failure.contains("128 headers"), "{row:?}");
     }
 }
 
@@ -295,6 +320,26 @@ fn a_redirect_of_a_post_becomes_a_get_and_takes_new_cookies_along() {
     assert!(finished.row("not followed").success, "302 is a success, as in JMeter");
     let row = finished.row("too many");
     assert!(!row.success && row.code == "302" && row.failure.contains("in a loop"), "{row:?}");
+}
+
+#[test]
+fn each_server_on_the_way_has_its_own_time_to_be_connected_with() {
+    let peer = Peer::spawn(|client| {
+        client.read_request();
+        if client.index() == 0 {
+            idle(Duration::from_millis(900));
+            // A name, which takes longer to look up than no time at all.
+            let host = client.host().replace("127.0.0.1", "localhost");
+            client
+                .send(format!("HTTP/1.1 302 Found\r\nLocation: http://{host}/\r\n\r\n").as_bytes());
+        } else {
+            client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+        }
+    });
+    let steps = "- http: { path: /, follow_redirects: 1, connect_timeout: 800ms }";
+    let (finished, _) = run_against(peer, &plan("", steps));
+    finished.expect_exit(0);
+    assert!(finished.row("http").elapsed >= 900, "{finished:#?}");
 }
 
 #[test]

@@ -85,3 +85,31 @@ fn redirects_lead_from_plain_to_secure_servers_and_secrets_do_not() {
     assert_eq!(records[0].header("host"), Some(front.address().to_string().as_str()));
     assert_eq!(first.finish()[0].header("authorization"), Some("a"));
 }
+
+#[test]
+fn an_answer_that_ends_with_the_connection_is_whole_only_if_tls_says_so() {
+    for (answer, is_cut, code) in [
+        ("HTTP/1.1 200 OK\r\n\r\nhello", false, "200"),
+        ("HTTP/1.1 200 OK\r\n\r\nhello", true, "DISCONNECTED"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello", true, "DISCONNECTED"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", true, "200"),
+        (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+            true,
+            "200",
+        ),
+    ] {
+        let behind = Peer::spawn(move |client| {
+            client.read_request();
+            client.send(answer.as_bytes());
+        });
+        let (env, authority) = (Env::new(), Authority::new("ours"));
+        env.write("ca.pem", authority.pem());
+        let server = TlsServer::new(authority.issue(&["127.0.0.1"]));
+        let front = if is_cut { Front::cutting } else { Front::tls }(&server, behind.address());
+        let finished = run(&env, "ca: ca.pem", "- http: { path: / }", &front.url("/"));
+        let row = finished.row("http");
+        assert_eq!(row.code, code, "{answer}: {row:?}");
+        assert!(row.success || row.failure.contains("`close_notify`"), "{answer}: {row:?}");
+    }
+}

@@ -1,11 +1,13 @@
 //! Open and staged load, by what a user sees: how many threads come and go, and when.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use wsmeter::target::Server;
 
 use crate::controllers::run;
 use crate::support::env::Env;
+use crate::support::time::{idle, wait_until};
 
 /// A plan of one group against the embedded server.
 fn plan(group: &str, steps: &str) -> String {
@@ -232,4 +234,48 @@ thread_groups:
     assert!(!spans.is_empty());
     let last = finished.stderr.lines().last().unwrap_or_default();
     assert!(last.starts_with("FAILED: "), "{last}");
+}
+
+#[test]
+fn a_generator_that_stood_still_once_says_so() {
+    let server = Server::start(([127, 0, 0, 1], 0).into()).expect("it starts");
+    let plan = "defaults: { url: '${__P(target)}', path: /echo }
+thresholds: { all: saturated == 0 }
+thread_groups:
+  duration: 4s
+  steps: [open: { if_open: keep }, request_response: x, pause: 20ms]
+";
+    let env = Env::new();
+    let running = env.start(plan, &["-J", &format!("target=ws://{}", server.address())]);
+    wait_until("messages flow", || server.counters().messages_received > 20);
+    running.signal("STOP");
+    idle(Duration::from_millis(1_200));
+    running.signal("CONT");
+    let finished = running.finish();
+    finished.expect_exit(1);
+    let spans = finished.summary["generator"]["saturated"].as_array().expect("a list");
+    assert!(!spans.is_empty(), "{}", finished.summary["generator"]);
+    assert!(finished.stderr.contains("\nwarning: this generator was saturated from "));
+}
+
+#[test]
+fn what_tls_adds_to_a_connection_is_reckoned_with() {
+    // 8 KiB, and 6 KiB more over TLS.
+    for (scheme, bytes) in [("ws", "1,638,400,000,000"), ("wss", "2,867,200,000,000")] {
+        let text = format!(
+            "thread_groups:
+- threads: 1000000
+  ramp_up: 10h
+  steps:
+  - for_each:
+      in: {{ from: 1, to: 200 }}
+      as: n
+      steps: [open: {{ url: '{scheme}://127.0.0.1:1', connection: 'c ${{n}}' }}]
+"
+        );
+        let finished = Env::new().run(&text, &[]);
+        finished.expect_exit(2);
+        let wanted = format!("the run needs at least {bytes} bytes of memory, limit ");
+        assert!(finished.stderr.contains(&wanted), "{}", finished.stderr);
+    }
 }

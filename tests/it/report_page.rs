@@ -133,7 +133,7 @@ fn stats(labels: usize, seconds: u32, samples: u32, kinds: usize) -> Stats {
 fn judged(label: &str, text: &str, statistic: Statistic, measured: f64, holds: bool) -> Judged {
     let condition =
         Condition { statistic, operator: Operator::Below, bound: 0.05, text: text.to_owned() };
-    let threshold = Threshold { label: label.to_owned(), condition };
+    let threshold = Threshold { label: label.to_owned(), condition, abort: None };
     Judged { threshold, measured: Some(measured), holds }
 }
 
@@ -173,7 +173,12 @@ fn known(passed: bool, text: &str) -> Known {
                 .to_vec(),
             cpu: Some(1.61),
         },
-        plan: Plan { path: "plans/chat.yaml".to_owned(), sha256: "ab".repeat(32), properties },
+        plan: Plan {
+            path: "plans/chat.yaml".to_owned(),
+            sha256: "ab".repeat(32),
+            properties,
+            ..Plan::default()
+        },
         groups: vec![Group {
             name: "Chatters".to_owned(),
             phase: "main",

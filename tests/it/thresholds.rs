@@ -137,3 +137,47 @@ thread_groups:
     );
     assert_eq!(early.exit_code, Some(0), "{}", early.stderr);
 }
+
+/// Asks for a minute, unless something ends it.
+const ABORTING: &str = "
+defaults: { url: '${__P(target)}' }
+thresholds:
+  say: { condition: '${__P(condition)}', abort: true, after: '${__P(after, 0)}' }
+thread_groups:
+  - threads: 2
+    duration: ${__P(duration, 1m)}
+    steps:
+      - open: { path: '/slow?ms=20', if_open: keep }
+      - request_response: { name: say, send: hi }
+";
+
+#[test]
+fn a_threshold_that_aborts_ends_the_run_and_keeps_its_results() {
+    let finished =
+        Env::new().run(ABORTING, &["--serve", "--no-progress", "-J", "condition=p50 < 1ms"]);
+    assert_eq!(finished.exit_code, Some(1), "{}", finished.stderr);
+    let last = finished.stderr.lines().last().unwrap_or_default();
+    assert!(last.starts_with("FAILED: `say: p50 < 1ms` did not hold after "), "{last}");
+    assert!(last.contains("and stopped the test"), "{last}");
+    assert_eq!(finished.summary["verdict"], "failed");
+    assert!(finished.rows("say").len() > 20, "{}", finished.rows.len());
+    assert_eq!(finished.summary["labels"]["say"]["count"], finished.rows("say").len());
+    let took = finished.rows.iter().map(|row| row.time_stamp).max().unwrap_or(0)
+        - finished.rows.iter().map(|row| row.time_stamp).min().unwrap_or(0);
+    assert!(took < 30_000, "{took} ms of a minute");
+}
+
+#[test]
+fn one_that_holds_or_whose_time_has_not_come_ends_nothing() {
+    for (condition, after, code) in [("p50 > 1ms", "0", 0), ("p50 < 1ms", "30s", 1)] {
+        let (condition, after) = (format!("condition={condition}"), format!("after={after}"));
+        let arguments = ["-J", &condition, "-J", &after, "-J", "duration=3s"];
+        let finished =
+            Env::new().run(ABORTING, &[&["--serve", "--no-progress"], &arguments[..]].concat());
+        assert_eq!(finished.exit_code, Some(code), "{}", finished.stderr);
+        assert!(!finished.stderr.contains("stopped the test"), "{}", finished.stderr);
+        let times = || finished.rows.iter().map(|row| row.time_stamp);
+        let took = times().max().unwrap_or(0) - times().min().unwrap_or(0);
+        assert!(took >= 2_500, "{took} ms");
+    }
+}

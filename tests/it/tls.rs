@@ -108,6 +108,11 @@ fn a_certificate_that_does_not_do_is_refused_with_the_reason() {
             "the server's certificate is not valid yet",
         ),
         (
+            authority.issue_for(&address, (2090, 2019)),
+            "the server's certificate is never valid: it ends before it begins",
+            "the server's certificate is never valid: it ends before it begins",
+        ),
+        (
             foreign.issue(&address),
             "unknown issuer: the server's certificate is not from an authority in `ca`",
             "unknown issuer: the server's certificate is not from an authority in `ca`",
@@ -164,6 +169,21 @@ fn a_server_with_a_certificate_of_its_own_making_is_trusted_if_that_is_named() {
     let old = Authority::self_signed(&["127.0.0.1"], (2019, 2020));
     let expired = run_with(&old, &old.cert);
     assert!(failure(&expired).starts_with("the server's certificate expired on 2020-01-01"));
+}
+
+#[test]
+fn whoever_does_not_speak_tls_to_a_server_that_does_is_told_so() {
+    let (authority, server) = (Authority::new("ours"), target());
+    let front = Front::tls(&TlsServer::new(authority.issue(&["127.0.0.1"])), server.address());
+    let steps = "  - open\n  - http: { path: / }\n";
+    let finished = run(&Env::new(), &plan("", ONE, steps), &front.url("/").replace("wss", "ws"));
+    finished.expect_exit(1);
+    let row = finished.row("open");
+    let text = "the server speaks TLS on this port: `wss://` may reach it";
+    assert_eq!((row.code.as_str(), row.failure.as_str()), ("UPGRADE", text));
+    let row = finished.row("http");
+    let text = "the answer is not HTTP: it is an alert of TLS; `https://` may reach the server";
+    assert_eq!((row.code.as_str(), row.failure.as_str()), ("PROTOCOL_ERROR", text));
 }
 
 #[test]
@@ -233,7 +253,7 @@ fn what_does_not_speak_tls_is_told_from_what_does() {
     let cases: [(&[u8], &str); 4] = [
         (
             b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n",
-            "the server speaks plain HTTP on this port, not TLS; `ws://` may reach it",
+            "the server speaks plain HTTP on this port, not TLS; `ws://` or `http://` may reach it",
         ),
         (b"SSH-2.0-OpenSSH_9.6\r\n", "what the server sent is not TLS"),
         (b"", "the server closed the connection during the TLS handshake"),

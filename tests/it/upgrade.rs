@@ -61,11 +61,70 @@ fn a_subprotocol_that_was_not_offered_fails_the_upgrade() {
     let finished = start(&Env::new(), &plan("", steps), &url).finish();
     finished.expect_exit(1);
     let what = "the answer chooses a subprotocol that was not offered: `b`; ";
-    for (label, offered) in [("other", "`a`, `c` was"), ("unasked", "none was")] {
+    for (label, offered) in [("other", "`a`, `c` were"), ("unasked", "none was")] {
         let row = finished.row(label);
         assert_eq!((row.code.as_str(), row.message.as_str()), ("UPGRADE", "Upgrade failed"));
         assert_eq!(row.failure, format!("{what}{offered}"));
     }
+}
+
+#[test]
+fn interim_answers_are_passed_over() {
+    let peer = Peer::spawn(|client| {
+        client.read_request();
+        let accepted = client.upgrade_response();
+        let (hints, goes_on) =
+            ("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\n");
+        match client.index() {
+            0 => client.send(format!("{goes_on}{hints}{accepted}").as_bytes()),
+            1 => client.trickle(format!("{hints}{accepted}").as_bytes(), Duration::from_millis(1)),
+            2 => client.send(
+                format!("{hints}HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno").as_bytes(),
+            ),
+            3 => client.flood(goes_on.as_bytes()),
+            4 => {
+                client.send(goes_on.as_bytes());
+                client.expect_end();
+            }
+            _ => client.trickle(goes_on.repeat(500).as_bytes(), Duration::from_millis(1)),
+        }
+        client.echo();
+    });
+    let steps = r"
+- open: { name: at once }
+- request_response: hello
+- close
+- open: { name: in pieces }
+- request_response: hello
+- close
+- open: { name: refused, assert: [{ status: 403 }, { equals: no }] }
+- open: { name: without end }
+- open: { name: nothing else, connect_timeout: 200ms }
+- open: { name: slowly without end, connect_timeout: 300ms }
+";
+    let (finished, _) = run_against(peer, &plan("", steps));
+    let codes: Vec<&str> = finished.rows.iter().map(|row| row.code.as_str()).collect();
+    assert_eq!(
+        codes,
+        [
+            "101",
+            "200",
+            "1000",
+            "101",
+            "200",
+            "1000",
+            "403",
+            "UPGRADE",
+            "CONNECT_TIMEOUT",
+            "CONNECT_TIMEOUT"
+        ],
+        "{finished:#?}"
+    );
+    assert_eq!(finished.row("at once").bytes, 129 + 25 + 40);
+    assert!(finished.row("refused").success);
+    let row = finished.row("without end");
+    assert!(row.failure.contains("100 interim answers") && row.elapsed < 3_000, "{row:?}");
+    assert!(finished.row("slowly without end").bytes > 0);
 }
 
 #[test]
@@ -96,7 +155,7 @@ fn headers_keep_order_and_duplicates_and_scopes_merge_by_name() {
     let peer = accepting();
     let steps = r"
 - open:
-    headers: { X-B: [1, '${two}'], x-first: changed, X-Gone: null, X-Last: 'ü' }
+    headers: { X-B: [1, '${two}'], x-first: changed, X-Gone: null, X-Last: 'ü', X-FIRST: again, x-b: 3 }
     cookies: { lang: en, theme: null, room: '${room}' }
     origin: https://chat.example
     basic_auth: { user: bob, password: 'p:ß' }
@@ -110,8 +169,10 @@ fn headers_keep_order_and_duplicates_and_scopes_merge_by_name() {
         "Origin: https://chat.example",
         "Authorization: Basic Ym9iOnA6w58=",
         "x-first: changed",
+        "X-FIRST: again",
         "X-B: 1",
         "X-B: 2",
+        "x-b: 3",
         "X-Last: ü",
         "Cookie: lang=en; room=a b",
     ];

@@ -13,6 +13,7 @@ use crate::program::{
     DataSet, Group, Phase, Program, Schedule, Share, Spacing, Stage, Step, Template, Times,
     VariableId,
 };
+use crate::verdict::Threshold;
 use rows::{Rows, rows};
 use value::{Shown, duration};
 
@@ -63,9 +64,17 @@ pub(super) fn explain(program: &Program) -> String {
             page.line("no sample fails");
         }
         for threshold in &program.thresholds {
-            page.entry(&threshold.label, &threshold.condition.text);
+            page.entry(&threshold.label, &condition(threshold));
         }
     });
+    if let Some(tolerances) = &program.compare {
+        page.line("compared with another run, no regression is:");
+        page.below(|page| {
+            for (key, text) in tolerances.entries() {
+                page.entry(key, &text);
+            }
+        });
+    }
     let mut total = Rows::Exactly(0);
     for of_group in &program.groups {
         page.text.push('\n');
@@ -80,6 +89,16 @@ pub(super) fn explain(program: &Program) -> String {
     page.text.push('\n');
     page.entry("rows expected", &total.to_string());
     page.text
+}
+
+/// `p95 < 50ms; ends the run, from 30s on`
+fn condition(threshold: &Threshold) -> String {
+    let text = &threshold.condition.text;
+    match threshold.abort {
+        None => text.clone(),
+        Some(Duration::ZERO) => format!("{text}; ends the run if not"),
+        Some(after) => format!("{text}; ends the run if not, from {after:?} on"),
+    }
 }
 
 /// `users.csv: 200 lines of user, token; each handed out once in all threads, then again`

@@ -1,7 +1,6 @@
 //! `http`: one request and its whole answer, over a connection of its own.
 
 use std::rc::Rc;
-use std::time::Instant;
 
 use url::form_urlencoded;
 
@@ -18,7 +17,7 @@ use crate::exec::samplers::payload;
 use crate::exec::securing::Securing;
 use crate::exec::trace::ConnectionTap;
 use crate::exec::worker::Worker;
-use crate::net::{self, Cookies, HttpError, HttpExchange, HttpLimits, HttpRequest, Url};
+use crate::net::{self, Cookies, HttpError, HttpExchange, HttpLimits, HttpRequest, HttpTally, Url};
 use crate::program::{Body, Http, Method, Sampler};
 use crate::sample::{Code, DataType};
 use crate::ws::{Direction, MessageKind, Tap, header_values};
@@ -29,15 +28,20 @@ pub(crate) async fn run<'p>(
     sampler: &'p Sampler,
     spec: &'p Http,
 ) -> Result<Execution, Failure> {
-    let mut trip = evaluate(scope, connections, sampler, spec)?;
+    let trip = evaluate(scope, connections, sampler, spec)?;
     let mut shown = shown_address(scope, connections, &trip.url.to_http());
     let mut outcome = Outcome::begun(clock::now());
-    trip.limits.connect_by = outcome.start + trip.connect_timeout;
-    let first = trip.url.clone();
-    let Some(mut arrival) = connections.drive(Box::pin(trip.travel())).await else {
+    let (first, tally) = (trip.url.clone(), Rc::clone(&trip.tally));
+    let arrival = connections.drive(Box::pin(trip.travel())).await;
+    outcome.end = arrival.as_ref().map_or_else(clock::now, |arrival| arrival.last.end);
+    outcome.connect = tally.connected.get().unwrap_or(outcome.end) - outcome.start;
+    outcome.first_byte = tally.first_byte.get();
+    outcome.bytes = tally.received.get();
+    outcome.sent_bytes = tally.sent.get();
+    let Some(mut arrival) = arrival else {
         outcome.url = Some(shown);
-        let now = clock::now();
-        return Ok(Execution::Row(outcome.failed(interrupted(), now)));
+        let end = outcome.end;
+        return Ok(Execution::Row(outcome.failed(interrupted(), end)));
     };
     scope.cookies = std::mem::take(&mut arrival.jar);
     hide(scope, &arrival);
@@ -45,11 +49,6 @@ pub(crate) async fn run<'p>(
         shown = shown_address(scope, connections, &arrival.url.to_http());
     }
     outcome.url = Some(shown);
-    outcome.connect = arrival.connected - outcome.start;
-    outcome.first_byte = arrival.last.first_byte;
-    outcome.end = arrival.last.end;
-    outcome.bytes = arrival.received;
-    outcome.sent_bytes = arrival.sent;
     Ok(Execution::Row(judge(scope, sampler, outcome, arrival)))
 }
 
@@ -108,14 +107,15 @@ fn describe(error: &HttpError) -> Failure {
 /// Sees to it that no output shows what the server has given: cookies, and what JSON calls a token or
 /// the like.
 fn hide(scope: &mut Scope, arrival: &Arrival) {
-    let url = arrival.url.uri.to_string();
     let body = arrival.last.result.as_ref().map_or(&[][..], |answer| &answer.body);
     scope.hide(|secrets| {
-        secrets.remember_url(&url);
+        for url in &arrival.visited {
+            secrets.remember_url(&url.uri.to_string());
+        }
         for set_cookie in &arrival.set_cookies {
             secrets.remember_set_cookie(set_cookie);
         }
-        secrets.remember_json(body);
+        secrets.remember_body(body);
     });
 }
 
@@ -126,39 +126,35 @@ struct Trip {
     asking: Asking,
     method: Method,
     body: Option<Vec<u8>>,
+    /// Whether the body stays with the server that it is meant for.
+    body_is_secret: bool,
     connect_timeout: std::time::Duration,
     limits: HttpLimits,
     tap: Option<ConnectionTap>,
     jar: Cookies,
     worker: Rc<Worker>,
+    tally: Rc<HttpTally>,
 }
 
 /// Where it ended.
 struct Arrival {
     url: Url,
     jar: Cookies,
-    /// When it was first connected.
-    connected: Instant,
-    /// Of all requests together, in bytes.
-    received: u64,
-    sent: u64,
     /// Why the last redirect was not followed.
     why: Option<String>,
     set_cookies: Vec<String>,
+    /// All places that it led to, in order.
+    visited: Vec<Url>,
     last: HttpExchange,
 }
 
 impl Trip {
     /// Goes on until there is an answer that is no redirect, or one that is not to be followed.
     async fn travel(mut self) -> Arrival {
-        let mut redirects = Redirects::new(self.asking.redirects);
-        let (mut received, mut sent, mut set_cookies) = (0, 0, Vec::new());
-        let mut connected = None;
+        let mut redirects = Redirects::of_http(self.asking.redirects);
+        let mut set_cookies = Vec::new();
         loop {
             let last = self.send().await;
-            connected = connected.or(Some(last.connected));
-            received += last.received;
-            sent += last.sent;
             let next = match &last.result {
                 Ok(answer) => {
                     let set = header_values(&answer.head, "Set-Cookie");
@@ -169,16 +165,16 @@ impl Trip {
                 Err(_) => Next::Stay,
             };
             let why = match (next, &last.result) {
-                (Next::Go(there), Ok(answer)) => {
-                    self.turn_to(*there, answer.status);
-                    continue;
-                }
+                (Next::Go(there), Ok(answer)) => match self.turn_to(*there, answer.status) {
+                    None => continue,
+                    why => why,
+                },
                 (Next::Refuse(why), _) => Some(why),
                 _ => None,
             };
-            let connected = connected.unwrap_or(last.connected);
             let Self { url, jar, .. } = self;
-            return Arrival { url, jar, connected, received, sent, why, set_cookies, last };
+            let visited = redirects.visited(&url);
+            return Arrival { url, jar, why, set_cookies, visited, last };
         }
     }
 
@@ -192,7 +188,9 @@ impl Trip {
         };
         let tls = self.securing.as_ref().and_then(|securing| securing.to(&self.url));
         let begun = clock::now();
-        let mut exchange = net::request(request, tls, self.limits).await;
+        // Each server has the time to be connected with, however long the one before took to answer.
+        let limits = HttpLimits { connect_by: begun + self.connect_timeout, ..self.limits };
+        let mut exchange = net::request(request, tls, limits, &self.tally).await;
         if let Some(remains) = exchange.remains.take() {
             self.worker.leave_behind(net::drain(remains));
         }
@@ -210,8 +208,9 @@ impl Trip {
         exchange
     }
 
-    /// Prepares for the request that follows an answer with this status (RFC 9110 15.4).
-    fn turn_to(&mut self, there: Url, status: u16) {
+    /// Prepares for the request that follows an answer with this status (RFC 9110 15.4); else says why
+    /// it is not sent.
+    fn turn_to(&mut self, there: Url, status: u16) -> Option<String> {
         let becomes_get = match status {
             303 => self.method != Method::Head,
             301 | 302 => self.method == Method::Post,
@@ -223,9 +222,14 @@ impl Trip {
             self.asking.unsay("Content-Type");
         }
         if !self.url.trusts(&there) {
+            if self.body.is_some() && self.body_is_secret {
+                let place = net::shown(&there.to_http());
+                return Some(format!("the body holds secrets, and it leads to `{place}`"));
+            }
             self.asking.keep_secrets();
         }
         self.url = there;
+        None
     }
 }
 
@@ -244,10 +248,13 @@ fn evaluate(
         .map_err(|error| bad_value(&error.what, &spec.url.source))?;
     scope.hide(|secrets| secrets.remember_url(&url.uri.to_string()));
     let mut asking = Asking::evaluate(scope, &spec.head, &url)?;
+    let mut body_is_secret = false;
     let body = match &spec.body {
         Some(body) => {
             asking.say_by_default("Content-Type", body.content_type());
-            Some(bytes_of(scope, body)?)
+            let bytes = bytes_of(scope, body)?;
+            body_is_secret = scope.holds_secret(&String::from_utf8_lossy(&bytes));
+            Some(bytes)
         }
         None => None,
     };
@@ -267,6 +274,7 @@ fn evaluate(
         asking,
         method,
         body,
+        body_is_secret,
         connect_timeout,
         limits: HttpLimits { connect_by: clock::now(), write, read, max_body },
         tap: worker
@@ -275,6 +283,7 @@ fn evaluate(
             .map(|tracer| ConnectionTap { tracer: Rc::clone(tracer), connection: String::new() }),
         jar: std::mem::take(&mut scope.cookies),
         worker: Rc::clone(worker),
+        tally: Rc::default(),
     })
 }
 
@@ -284,7 +293,7 @@ fn bytes_of(scope: &mut Scope, body: &Body) -> Result<Vec<u8>, Failure> {
         Body::Form(fields) => fields,
         Body::Text(payload) | Body::Json(payload) | Body::File(payload) => {
             let bytes = payload::evaluate(scope, payload)?.1.into_owned();
-            scope.hide(|secrets| secrets.remember_json(&bytes));
+            scope.hide(|secrets| secrets.remember_body(&bytes));
             return Ok(bytes);
         }
     };

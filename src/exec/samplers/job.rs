@@ -220,10 +220,10 @@ impl<'a, 'p> Job<'a, 'p> {
         at_most: Duration,
     ) -> Result<Instant, Outcome> {
         let deadline = now + at_most;
-        let mut flushed = self.flush(&mut ReadOn, deadline).await;
+        let mut flushed = self.flush_older(&mut ReadOn, deadline).await;
         if flushed.is_ok() {
             self.read_up(deadline).await;
-            flushed = self.flush(&mut ReadOn, deadline).await;
+            flushed = self.flush_older(&mut ReadOn, deadline).await;
         }
         let end = self.connections.now();
         flushed.map(|()| end).map_err(|failure| {
@@ -259,7 +259,7 @@ impl<'a, 'p> Job<'a, 'p> {
     ) -> Result<(), Failure> {
         let deadline = self.connections.recent() + write_timeout;
         if !self.slot().is_flushed() {
-            Box::pin(self.flush(observer, deadline)).await?;
+            Box::pin(self.flush_older(observer, deadline)).await?;
         }
         let worker = &self.connections.worker;
         let mut scratch = std::mem::take(&mut *worker.write_buffer.borrow_mut());
@@ -274,12 +274,29 @@ impl<'a, 'p> Job<'a, 'p> {
         }
     }
 
+    /// Waits for a frame of an earlier sampler. Where that one has failed because it was not taken, this is
+    /// no failure of its own: one cause, one error.
+    async fn flush_older<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        deadline: Instant,
+    ) -> Result<(), Failure> {
+        let is_known = self.slot().write_timed_out;
+        let flushed = self.flush(observer, deadline).await;
+        flushed.map_err(|mut failure| {
+            failure.is_skip = is_known && failure.code == Code::WriteTimeout;
+            failure
+        })
+    }
+
     async fn flush<O: Observer>(
         &mut self,
         observer: &mut O,
         deadline: Instant,
     ) -> Result<(), Failure> {
-        match self.connections.wait_for_flush(self.id, observer, deadline).await {
+        let ended = self.connections.wait_for_flush(self.id, observer, deadline).await;
+        self.slot().write_timed_out = ended == Ended::TimedOut;
+        match ended {
             Ended::Done if self.slot().is_open() => Ok(()),
             Ended::Done => Err(self.slot().meet_loss()),
             Ended::TimedOut => Err(Failure::plain(

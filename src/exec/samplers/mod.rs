@@ -31,6 +31,10 @@ pub(crate) async fn run<'p>(
     label: &str,
 ) -> Execution {
     match execute(scope, connections, sampler, label).await {
+        Ok(Execution::Row(outcome)) => match &outcome.failure {
+            Some(failure) if failure.is_skip => Execution::Skipped(failure.code),
+            _ => Execution::Row(outcome),
+        },
         Ok(execution) => execution,
         Err(failure) if failure.is_skip => Execution::Skipped(failure.code),
         Err(failure) => Execution::Row(Outcome::unstarted(failure)),

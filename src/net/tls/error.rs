@@ -55,7 +55,9 @@ impl TlsError {
 
     /// What the server sent first is an answer in HTTP.
     pub(super) fn plain_http() -> Self {
-        Self::plain("the server speaks plain HTTP on this port, not TLS; `ws://` may reach it")
+        Self::plain(
+            "the server speaks plain HTTP on this port, not TLS; `ws://` or `http://` may reach it",
+        )
     }
 
     /// TCP ended before the handshake did.
@@ -125,6 +127,10 @@ fn certificate(error: &CertificateError, told: Told) -> TlsError {
             format!("the server's certificate expired on {}", date(*not_after)),
             "the server's certificate has expired",
         ),
+        // Those that have expired or are not valid yet come with their times.
+        CertificateError::Expired => {
+            TlsError::plain("the server's certificate is never valid: it ends before it begins")
+        }
         CertificateError::NotValidYetContext { not_before, .. } => TlsError::new(
             format!("the server's certificate is not valid before {}", date(*not_before)),
             "the server's certificate is not valid yet",

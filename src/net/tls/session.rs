@@ -16,6 +16,7 @@ use rustls::{ClientConfig, HandshakeKind};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
+use crate::net::give_way;
 use crate::net::tls::error::Told;
 use crate::net::tls::{TlsError, TlsSettings};
 
@@ -31,6 +32,9 @@ const MAX_HELD: usize = 64 * 1024 + 18 * 1024;
 
 /// How many plain bytes become records at once.
 const MAX_WRITE: usize = 64 * 1024;
+
+/// So many reads in a row may bring nothing that is for the reader.
+const ROUNDS: u32 = 32;
 
 /// What a record adds to at most 16 KiB: header, nonce, tag and type, with room to spare.
 const OVERHEAD: usize = 64;
@@ -59,6 +63,8 @@ pub(in crate::net) struct TlsSession {
     http: Option<u8>,
     /// The server has ended TLS, or TCP has ended.
     is_over: bool,
+    /// TCP has ended before TLS had.
+    is_cut: bool,
     /// What ended TLS otherwise; it is told after what was decrypted before.
     failure: Option<Box<TlsError>>,
 }
@@ -92,6 +98,7 @@ impl TlsSession {
             encrypted: 0,
             http: Some(0),
             is_over: false,
+            is_cut: false,
             failure: None,
         })
     }
@@ -102,6 +109,7 @@ impl TlsSession {
         tcp: &mut TcpStream,
         context: &mut Context<'_>,
     ) -> Poll<Result<(), TlsError>> {
+        let mut rounds = 0;
         loop {
             // The first of it is ours.
             self.go_on();
@@ -117,6 +125,7 @@ impl TlsSession {
                 return Poll::Ready(Ok(()));
             }
             if self.failure.is_none() && !self.is_over {
+                ready!(poll_round(&mut rounds, context));
                 ready!(self.poll_receive(tcp, Some(context), None))
                     .map_err(|error| TlsError::io(&error))?;
             }
@@ -137,6 +146,12 @@ impl TlsSession {
         self.tls.handshake_kind() == Some(HandshakeKind::Resumed)
     }
 
+    /// Whether the server has ended TCP without ending TLS (RFC 8446 6.1): it may not have been the
+    /// server, and there may have been more.
+    pub(in crate::net) fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
     /// Reads plain bytes. None is the end: the server has said so, or TCP has ended.
     pub(in crate::net) fn poll_read(
         &mut self,
@@ -145,6 +160,7 @@ impl TlsSession {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
+        let mut rounds = 0;
         loop {
             // First what is decrypted and was not taken yet: the socket would not wake anyone for it.
             self.take_plain(buffer);
@@ -158,6 +174,7 @@ impl TlsSession {
             if self.is_over {
                 return Poll::Ready(Ok(()));
             }
+            ready!(poll_round(&mut rounds, context));
             ready!(self.poll_receive(tcp, Some(context), Some(buffer)))?;
         }
     }
@@ -258,6 +275,7 @@ impl TlsSession {
             }
             let length = ready!(poll_read(tcp, context, &mut shared[held..held + READ]))?;
             if length == 0 {
+                self.is_cut = !self.is_over;
                 self.is_over = true;
                 return Poll::Ready(Ok(()));
             }
@@ -368,7 +386,10 @@ impl TlsSession {
 
     /// Looks for what the server said last: one that resets may have told why.
     fn listen(&mut self, tcp: &mut TcpStream) {
-        while self.failure.is_none() && !self.is_over && self.plain.len() < MAX_HELD {
+        for _ in 0..ROUNDS {
+            if self.failure.is_some() || self.is_over || self.plain.len() >= MAX_HELD {
+                return;
+            }
             match self.poll_receive(tcp, None, None) {
                 Poll::Ready(Ok(())) => {}
                 Poll::Ready(Err(_)) | Poll::Pending => return,
@@ -423,6 +444,17 @@ fn keep(payload: &[u8], plain: &mut Vec<u8>, buffer: Option<&mut ReadBuf<'_>>) {
         }
         _ => plain.extend_from_slice(payload),
     }
+}
+
+/// Pending after so many reads that brought nothing for anyone, such as tickets without end: other
+/// tasks and deadlines have their turn.
+fn poll_round(rounds: &mut u32, context: &mut Context<'_>) -> Poll<()> {
+    if *rounds == ROUNDS {
+        give_way(context);
+        return Poll::Pending;
+    }
+    *rounds += 1;
+    Poll::Ready(())
 }
 
 /// With a context the task is woken when it could go on.

@@ -19,7 +19,7 @@ fn stats(skips: u32) -> Stats {
 
 fn threshold(label: &str, statistic: Statistic, operator: Operator, bound: f64) -> Threshold {
     let condition = Condition { statistic, operator, bound, text: String::new() };
-    Threshold { label: label.to_owned(), condition }
+    Threshold { label: label.to_owned(), condition, abort: None }
 }
 
 fn reason(stats: &Stats, thresholds: &[Threshold]) -> String {
@@ -104,4 +104,23 @@ fn figures_of_the_run_can_be_bounded() {
     let accept = threshold("all", Statistic::Failures, Operator::AtMost, 9.0);
     assert_eq!(reason(&stats(0), &[accept.clone(), peak(3.0)]), "0 2 of 11 samples failed");
     assert!(reason(&stats(0), &[accept, peak(4.0)]).starts_with("1 1 of 2 thresholds failed"));
+}
+
+#[test]
+fn a_threshold_ends_a_run_only_when_it_may_and_something_speaks_against_it() {
+    let aborting = |label: &str, bound: f64, after: Option<u64>| Threshold {
+        abort: after.map(Duration::from_secs),
+        ..threshold(label, Statistic::Failures, Operator::Below, bound)
+    };
+    let broken = |threshold: Threshold, seconds: u64| {
+        let stats = stats(0);
+        let evidence = Evidence { stats: &stats, peak_connections: 3 };
+        first_broken(&evidence, &[threshold], Duration::from_secs(seconds))
+    };
+    let found = broken(aborting("say", 1.0, Some(5)), 5).expect("2 are not below 1");
+    assert_eq!(found.measured, Some(2.0));
+    assert_eq!(broken(aborting("say", 1.0, Some(5)), 4), None, "its time has not come");
+    assert_eq!(broken(aborting("say", 3.0, Some(0)), 9), None, "it holds");
+    assert_eq!(broken(aborting("say", 1.0, None), 9), None, "it may not");
+    assert_eq!(broken(aborting("later", 1.0, Some(0)), 9), None, "nothing is known yet");
 }

@@ -96,6 +96,16 @@ impl PeerConnection {
         self.record.request = String::from_utf8(head).expect("a request head is UTF-8");
     }
 
+    /// The head of the request that was read last.
+    pub(crate) fn request(&self) -> &str {
+        &self.record.request
+    }
+
+    /// Whom the client takes it for.
+    pub(crate) fn host(&self) -> String {
+        self.record.header("Host").expect("the request has a host").to_owned()
+    }
+
     /// Reads the body of the request whose head was read; gives both.
     pub(crate) fn request_with_body(&mut self) -> String {
         let length = self
@@ -139,6 +149,19 @@ impl PeerConnection {
         let left = left_until(self.deadline, "sending");
         self.stream.set_write_timeout(Some(left)).expect("a timeout can be set");
         let _ = self.stream.write_all(bytes);
+    }
+
+    /// Sends the same bytes over and over, as fast as they are taken, until the client ends the stream.
+    pub(crate) fn flood(&mut self, bytes: &[u8]) {
+        let many = bytes.repeat(64 * 1024 / bytes.len() + 1);
+        while let left = self.deadline.saturating_duration_since(clock::now())
+            && !left.is_zero()
+        {
+            self.stream.set_write_timeout(Some(left)).expect("a timeout can be set");
+            if self.stream.write_all(&many).is_err() {
+                return;
+            }
+        }
     }
 
     /// Sends byte by byte, a pause before each; ends early when the client is gone.

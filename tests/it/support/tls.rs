@@ -186,6 +186,23 @@ impl Front {
         })
     }
 
+    /// The same, but ends TCP without ending TLS once the server has ended.
+    pub(crate) fn cutting(server: &TlsServer<'_>, behind: SocketAddr) -> Self {
+        let acceptor = TlsAcceptor::from(Arc::new(server.config()));
+        Self::start(move |client, _| {
+            let acceptor = acceptor.clone();
+            async move {
+                let Ok(client) = acceptor.accept(client).await else { return };
+                let (mut from_client, mut to_client) = tokio::io::split(client);
+                let (mut from_server, mut to_server) = connect(behind).await.into_split();
+                tokio::select! {
+                    _ = tokio::io::copy(&mut from_server, &mut to_client) => {}
+                    _ = tokio::io::copy(&mut from_client, &mut to_server) => {}
+                }
+            }
+        })
+    }
+
     /// Hands on what the client sends, and of the server's records only the first `whole`, and half of
     /// the next; then nothing more, for as long as the client stays.
     pub(crate) fn stalling(whole: usize, behind: SocketAddr) -> Self {

@@ -1,0 +1,288 @@
+//! Results as figures.
+
+use std::time::{Duration, Instant};
+
+use crate::results::input::Jtl;
+use crate::results::row::{Kind, Row};
+use crate::results::sub_results::SubResults;
+use crate::results::{Oddity, ReadError, RunInfo, Source};
+use crate::sample::{Code, DataType, Sample};
+use crate::stats::{Blocks, Stats};
+
+/// Time stamps before this many milliseconds since 1970 (September 2001) are not of any run.
+const EARLIEST_MS: u64 = 1_000_000_000_000;
+
+/// What one or more JTLs come to.
+#[derive(Debug)]
+pub struct Results {
+    /// All figures. Transactions, and sub-results as JMeter writes them, are apart from the samplers.
+    pub stats: Stats,
+    /// The same over time.
+    pub blocks: Blocks,
+    /// Rows that were read.
+    pub rows: u64,
+    /// The first start, in milliseconds since 1970.
+    pub started_ms: u64,
+    /// The last end.
+    pub ended_ms: u64,
+    /// Where the first second of the figures' series begins, in milliseconds since 1970.
+    pub origin_ms: u64,
+    /// What was odd.
+    pub oddities: Vec<Oddity>,
+    /// For each source what its summary says, if it has one.
+    pub runs: Vec<Option<RunInfo>>,
+}
+
+/// Reads JTLs, and what the summaries beside them tell, into one set of figures. `origin` is the moment that
+/// stands for the start of the first of them, or for its first row where that is not known.
+///
+/// Fails if one of them cannot be read at all, or if there is no row in any.
+pub fn read(sources: &[Source], origin: Instant) -> Result<Results, ReadError> {
+    let mut reader = Reader {
+        results: Results {
+            stats: Stats::default(),
+            blocks: Blocks::default(),
+            rows: 0,
+            started_ms: u64::MAX,
+            ended_ms: 0,
+            origin_ms: 0,
+            oddities: Vec::new(),
+            runs: Vec::new(),
+        },
+        origin,
+        first_ms: None,
+    };
+    reader.results.stats.begin(origin);
+    for source in sources {
+        reader.source(source)?;
+    }
+    let mut results = reader.results;
+    results.origin_ms = reader.first_ms.unwrap_or(0);
+    match sources {
+        [first, ..] if results.rows == 0 => {
+            let what = "there is no row: the run took no sample, or broke off before its first";
+            Err(ReadError::wrong(&first.jtl, None, what))
+        }
+        _ => Ok(results),
+    }
+}
+
+struct Reader {
+    results: Results,
+    origin: Instant,
+    /// The time that `origin` stands for.
+    first_ms: Option<u64>,
+}
+
+impl Reader {
+    fn source(&mut self, source: &Source) -> Result<(), ReadError> {
+        let run = match source.summary.as_deref().map(RunInfo::read).transpose() {
+            Ok(run) => run,
+            // The rows are what counts.
+            Err(error) => {
+                self.results.oddities.push(Oddity::new(&source.path, None, error.to_string()));
+                None
+            }
+        };
+        if self.first_ms.is_none() {
+            self.first_ms = run.as_ref().and_then(RunInfo::started_ms);
+        }
+        let mut jtl = Jtl::open(&source.jtl)?;
+        let rows = self.rows(&mut jtl)?;
+        if rows == 0 {
+            jtl.note(None, "there is no row");
+        }
+        self.results.rows += rows;
+        self.results.oddities.extend(jtl.finish(rows)?);
+        if let Some(run) = &run {
+            run.add_to(&mut self.results.stats);
+        }
+        self.results.runs.push(run);
+        Ok(())
+    }
+
+    /// Adds all rows of a file; gives their number.
+    fn rows(&mut self, jtl: &mut Jtl) -> Result<u64, ReadError> {
+        let (mut rows, mut early, mut subs) = (0, None, SubResults::default());
+        while jtl.advance()? {
+            let why = match Row::of(&jtl.record(), &jtl.layout) {
+                Ok(row) => {
+                    rows += 1;
+                    if row.time_ms < EARLIEST_MS {
+                        early.get_or_insert_with(|| (jtl.line(), row.time_ms));
+                    }
+                    self.row(&row, subs.is_one(&row));
+                    continue;
+                }
+                Err(why) => why,
+            };
+            jtl.leave_out_current(why);
+        }
+        if let Some((line, time_ms)) = early {
+            let what = format!(
+                "the time stamp {time_ms} is no time of a run in milliseconds since 1970: rates and times of \
+                 day are wrong if it is in seconds or counts from the start"
+            );
+            jtl.note(Some(line), what);
+        }
+        Ok(rows)
+    }
+
+    fn row(&mut self, row: &Row<'_>, is_sub_result: bool) {
+        let transaction = match row.kind() {
+            // It took no sample, and JMeter's report leaves it out too.
+            Kind::EmptyTransaction => return,
+            Kind::Transaction => true,
+            Kind::Sample => is_sub_result,
+        };
+        let end_ms = row.end_ms();
+        let results = &mut self.results;
+        results.started_ms = results.started_ms.min(row.time_ms);
+        results.ended_ms = results.ended_ms.max(end_ms);
+        let first_ms = *self.first_ms.get_or_insert(row.time_ms);
+        let code = code(row);
+        let (cause, failure_message) = if row.success { ("", "") } else { cause(row) };
+        let named;
+        let failure_message = if code == Code::Other && !row.success {
+            named = format!("{}: {failure_message}", row.code);
+            &named
+        } else {
+            failure_message
+        };
+        let sample = Sample {
+            label: &row.label,
+            start: moment(self.origin, first_ms, row.time_ms),
+            elapsed: Duration::from_nanos(row.elapsed),
+            connect: Duration::from_nanos(row.connect),
+            latency: Duration::from_nanos(row.latency),
+            idle: Duration::from_nanos(row.idle),
+            code,
+            message: &row.message,
+            failure_message,
+            cause: if code == Code::Other { failure_message } else { cause },
+            success: row.success,
+            data_type: match row.data_type {
+                b"text" => DataType::Text,
+                b"bin" => DataType::Binary,
+                _ => DataType::None,
+            },
+            bytes: row.bytes,
+            sent_bytes: row.sent_bytes,
+            thread: &row.thread,
+            group_threads: row.group_threads,
+            all_threads: row.all_threads,
+            url: if row.url == "null" { "" } else { &row.url },
+            variables: &[],
+            first_exchange: false,
+            delay: None,
+            transaction,
+        };
+        results.stats.sample(&sample);
+        results.blocks.record(&sample, end_ms);
+    }
+}
+
+/// The moment that a time stamp stands for. One that no moment can stand for (years before the first row)
+/// counts as the first row's.
+fn moment(origin: Instant, first_ms: u64, time_ms: u64) -> Instant {
+    let apart = Duration::from_millis(time_ms.abs_diff(first_ms));
+    let moment =
+        if time_ms >= first_ms { origin.checked_add(apart) } else { origin.checked_sub(apart) };
+    moment.unwrap_or(origin)
+}
+
+fn code(row: &Row<'_>) -> Code {
+    match row.code.as_bytes() {
+        b"200" => Code::OK,
+        // JMeter has no code for a transaction with failures.
+        b"" => Code::Number(if row.success { 200 } else { 0 }),
+        _ => Code::from_text(&row.code),
+    }
+}
+
+/// What failures are grouped by, and an example: as in JMeter's dashboard the failed assertion where the
+/// code says that all went well, and the response message elsewhere.
+fn cause<'a>(row: &'a Row<'_>) -> (&'a str, &'a str) {
+    let (message, failure): (&str, &str) = (&row.message, &row.failure_message);
+    let went_well = row.code.is_empty() || row.code.starts_with(['2', '3']) || row.code == "101";
+    let cause = match (went_well, failure, message) {
+        (true, "", "") => "Assertion failed",
+        (true, "", message) | (false, _, message @ (_ | "")) if !message.is_empty() => message,
+        (_, failure, _) => failure,
+    };
+    (cause, if failure.is_empty() { cause } else { failure })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::clock;
+
+    fn read_text(text: &[u8], summary: Option<&str>) -> Result<Results, ReadError> {
+        let folder = tempfile::tempdir().unwrap();
+        fs_err::write(folder.path().join("samples.jtl"), text).unwrap();
+        if let Some(summary) = summary {
+            fs_err::write(folder.path().join("summary.json"), summary).unwrap();
+        }
+        read(&[Source::find(folder.path()).unwrap()], clock::now())
+    }
+
+    const HEADER: &str = "timeStamp,elapsed,label,responseCode,responseMessage,success\n";
+
+    #[test]
+    fn a_summary_that_is_none_is_told_and_the_rows_are_counted() {
+        let text = format!("{HEADER}1700000000000,1,say,200,OK,true\n");
+        for summary in ["", "{", "[1]", "{\"cores\": -1}", "{\"labels\": 3}"] {
+            let results = read_text(text.as_bytes(), Some(summary)).unwrap();
+            assert_eq!((results.rows, results.oddities.len()), (1, 1), "{summary}");
+            assert!(results.oddities[0].to_string().contains("no summary of a run"), "{summary}");
+        }
+    }
+
+    #[test]
+    fn counts_of_a_summary_never_overflow() {
+        let text = format!("{HEADER}1700000000000,1,say,200,OK,true\n");
+        let summary = format!(
+            "{{\"missed\": {0}, \"labels\": {{\"say\": {{\"late\": {0}, \"cut\": {0}, \"late_times\": \
+             {{\"min_ms\": 1e300, \"mean_ms\": 1e15, \"max_ms\": 1e18}}}}}}, \"connections\": {{\"opened\": {0}}}}}",
+            u64::MAX
+        );
+        let folder = tempfile::tempdir().unwrap();
+        fs_err::write(folder.path().join("samples.jtl"), text).unwrap();
+        fs_err::write(folder.path().join("summary.json"), summary).unwrap();
+        let source = Source::find(folder.path()).unwrap();
+        let results = read(&vec![source; 9], clock::now()).unwrap();
+        assert_eq!(results.stats.missed, 9 << 53);
+    }
+
+    #[test]
+    fn times_of_all_ages_are_no_reason_to_panic() {
+        let rows = [
+            "0,0,a,200,OK,true",
+            "99999999999999,1000000000000,a,200,OK,true",
+            "1700000000000,999999999999,a,x,m,false",
+        ];
+        for order in [[0, 1, 2], [2, 0, 1], [1, 2, 0]] {
+            let text = order.map(|at: usize| format!("{}\n", rows[at])).concat();
+            let results = read_text(format!("{HEADER}{text}").as_bytes(), None).unwrap();
+            assert_eq!((results.rows, results.stats.all().failed), (3, 1));
+            assert!(results.stats.all().rate().is_some());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_in_a_file_it_is_read_or_refused(
+            bytes in prop::collection::vec(any::<u8>(), 0..200),
+            lines in "([0-9]{0,14}[,;\"\n.-]{0,2}|true|a-0){0,40}",
+        ) {
+            read_text(&bytes, None).ok();
+            read_text(format!("{HEADER}{lines}").as_bytes(), None).ok();
+            let whole = "1700000000000,1,say,200,OK,true\n";
+            let results = read_text(format!("{HEADER}{whole}{lines}\n{whole}").as_bytes(), None);
+            prop_assert!(results.is_ok_and(|results| results.rows >= 1));
+        }
+    }
+}
