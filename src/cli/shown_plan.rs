@@ -5,30 +5,26 @@ use std::fmt::Write as _;
 use crate::cli::args::RunArguments;
 use crate::net;
 use crate::plan::Loaded;
-use crate::program::{Program, Secrets, VariableId, is_secret_header};
+use crate::program::{Program, VariableId};
 use crate::report::html::PlanText;
-
-/// What stands in place of a secret.
-const MASK: &str = "***";
+use crate::secrets::{MASK, Secrets, mask, without_telling};
 
 /// A secret of fewer bytes is hidden where it stands, but not in other words that hold the same letters.
 const TELLING: usize = 4;
 
 /// The texts of the plan's files.
 pub(crate) fn texts(loaded: &Loaded, program: &Program) -> Vec<PlanText> {
-    // Each hides one value in all its forms: a comment may tell what a key hides.
-    let mut found: Vec<Secrets> = Vec::new();
+    // A comment may tell what a key hides.
+    let mut found = Secrets::default();
     let mut rewrite = |key: &str, text: &str| {
         if program.show_secrets {
             return None;
         }
         let mut fields = Secrets::default();
-        fields.remember_json(text.as_bytes());
+        fields.remember_body(text.as_bytes());
         let hidden = if hides(program, key) && !is_reference(text) {
             if text.len() >= TELLING {
-                let mut secret = Secrets::default();
-                secret.remember(text);
-                found.push(secret);
+                found.remember(text);
             }
             MASK.to_owned()
         } else {
@@ -41,16 +37,14 @@ pub(crate) fn texts(loaded: &Loaded, program: &Program) -> Vec<PlanText> {
         if program.show_secrets {
             return text;
         }
-        let known = found.iter().chain([&program.secrets]);
-        known.fold(text, |text, secrets| secrets.mask(&text).into_owned())
+        without_telling(&mask(&[&found, &program.secrets], &text)).into_owned()
     };
     texts.into_iter().map(|(path, text)| PlanText { path, text: masked(text) }).collect()
 }
 
 /// Whether what stands under this key is a secret.
 fn hides(program: &Program, key: &str) -> bool {
-    // It lists the names of variables.
-    key != "secrets" && (net::is_secret(key) || is_secret_header(key) || is_variable(program, key))
+    net::is_secret(key) || is_variable(program, key)
 }
 
 /// Whether this is the name of a secret variable.

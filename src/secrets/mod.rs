@@ -15,7 +15,7 @@ use crate::net;
 pub use telling::without_telling;
 
 /// What stands in place of a secret.
-const MASK: &str = "***";
+pub const MASK: &str = "***";
 
 /// As long as there are no more, all values are remembered.
 const KEPT: usize = 64;

@@ -329,8 +329,13 @@ fn a_page_can_be_made_of_figures_alone() {
     stats.sample(&Sample { transaction: true, ..transaction.clone() });
     let delay = Some(Delay { by: Duration::from_secs(1), interval: None });
     stats.sample(&Sample { delay, label: "paced", ..transaction });
-    let second =
-        Second { number: 1, late: Duration::ZERO, cpu_permille: None, waited_permille: None };
+    let second = Second {
+        number: 1,
+        late: Duration::ZERO,
+        stalled: None,
+        cpu_permille: None,
+        waited_permille: None,
+    };
     stats.note(&Note::Second(second));
     let html = written("little.html", &Page::of("little", &stats));
     assert!(html.contains("journey") && html.contains("From the intended start"));
