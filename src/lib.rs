@@ -13,6 +13,7 @@
 //!   the steps over its own connections ([`net`], [`ws`]).
 //! - Every sampler execution becomes a [`sample::Sample`], everything without a row a
 //!   [`sample::Note`]; that is all that the engine and [`report`] share.
+//! - [`secrets`] keeps what no output shows, in all that is said about a plan or a run.
 //! - [`stats`] adds up, [`verdict`] judges, [`report`] writes.
 //! - [`target`] is the embedded server for the quick start, tests and calibration.
 //! - [`console`] and [`cli`] are the only code that prints.
@@ -28,6 +29,7 @@ pub mod plan;
 pub mod program;
 pub mod report;
 pub mod sample;
+pub mod secrets;
 pub mod stats;
 pub mod target;
 pub mod verdict;

@@ -13,7 +13,8 @@ use crate::compile::properties::Properties;
 use crate::compile::variables::Variables;
 use crate::net::TlsClient;
 use crate::plan::{self, Loaded, Path, Problem};
-use crate::program::{BadValue, FromText, Secrets, Setting, Template, VariableId};
+use crate::program::{BadValue, FromText, Setting, Template, VariableId};
+use crate::secrets::Secrets;
 
 /// The state of one compilation.
 pub(super) struct Compiler<'a> {

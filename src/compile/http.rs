@@ -146,7 +146,7 @@ impl Compiler<'_> {
 
     fn json_body(&mut self, json: &Json, path: &Path) -> Option<Payload> {
         let parts = self.json(json, path)?;
-        self.secrets.remember_json(constant_json(&parts).as_bytes());
+        self.secrets.remember_body(constant_json(&parts).as_bytes());
         Some(Payload::Json(parts))
     }
 

@@ -5,8 +5,10 @@ use std::collections::HashSet;
 use crate::compile::compiler::Compiler;
 use crate::compile::variables::is_variable_name;
 use crate::diag::Diagnostic;
+use crate::net;
 use crate::plan::{At, List, Path, Problem, Setting, Text};
-use crate::program::{Families, Secrets, Template, VariableId, is_secret_header};
+use crate::program::{Families, Member, Template, VariableId};
+use crate::secrets::{Secrets, mask, without_telling};
 
 impl Compiler<'_> {
     /// The variables that a list names; like any use, each must be defined somewhere.
@@ -43,8 +45,11 @@ impl Compiler<'_> {
     ) -> Vec<VariableId> {
         let mut secret: Vec<VariableId> = [named, &self.secret_headers].concat();
         for base in secret.clone() {
-            let derived = families.get(&base).into_iter().flatten();
-            secret.extend(derived.map(|(variable, _)| *variable));
+            // How many there are is no secret, and would hide every such number.
+            let is_value = |(variable, member): &(VariableId, Member)| {
+                (*member != Member::Count).then_some(*variable)
+            };
+            secret.extend(families.get(&base).into_iter().flatten().filter_map(is_value));
         }
         secret.sort_unstable();
         secret.dedup();
@@ -53,7 +58,7 @@ impl Compiler<'_> {
 
     /// A variable gets the value of this header.
     pub(super) fn extracts_header(&mut self, name: &str, variable: VariableId) {
-        if is_secret_header(name) {
+        if net::is_secret(name) {
             self.secret_headers.push(variable);
         }
     }
@@ -73,11 +78,8 @@ pub(super) fn add_constants(
 }
 
 /// Hides secrets in what is told about a plan.
-pub(super) fn hide(diagnostics: &mut [Diagnostic], secrets: &Secrets) {
-    if secrets.is_empty() {
-        return;
-    }
+pub(super) fn hide(diagnostics: &mut [Diagnostic], secrets: &[&Secrets]) {
     for diagnostic in diagnostics {
-        diagnostic.rewrite(|text| secrets.mask(text).into_owned());
+        diagnostic.rewrite(|text| without_telling(&mask(secrets, text)).into_owned());
     }
 }

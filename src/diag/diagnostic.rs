@@ -78,12 +78,11 @@ impl Place {
         };
         let (start, end) = (at(self.column - 1), at(self.column - 1 + self.length));
         let before = replaced(&self.text[..start]);
-        let marked = replaced(&self.text[start..end]);
         let after = replaced(&self.text[end..]);
-        (self.column, self.length) = if format!("{before}{marked}{after}") == whole {
-            (before.chars().count() + 1, marked.chars().count().max(1))
-        } else {
-            (1, whole.chars().count().max(1))
+        let marked = whole.strip_prefix(&before).and_then(|marked| marked.strip_suffix(&after));
+        (self.column, self.length) = match marked {
+            Some(marked) => (before.chars().count() + 1, marked.chars().count().max(1)),
+            None => (1, whole.chars().count().max(1)),
         };
         self.text = whole;
     }

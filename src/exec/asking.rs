@@ -6,8 +6,7 @@ use crate::exec::evaluate::{Scope, bad_value};
 use crate::exec::outcome::Failure;
 use crate::net::{self, Cookies, Url};
 use crate::program::{
-    BadValue, RequestHead, Template, cookie_value, header_value, is_secret_header, redirects,
-    user_name,
+    BadValue, RequestHead, Template, cookie_value, header_value, redirects, user_name,
 };
 
 /// What a request says beside its address.
@@ -62,10 +61,10 @@ impl Asking {
     }
 
     fn say(&mut self, scope: &mut Scope, name: &str, value: String) {
-        if is_secret_header(name) {
+        let is_secret = net::is_secret(name) || scope.is_secret(&value);
+        if net::is_secret(name) {
             scope.hide(|secrets| secrets.remember_header(name, &value));
         }
-        let is_secret = is_secret_header(name) || net::is_secret(name) || scope.is_secret(&value);
         self.headers.push(Said { name: name.to_owned(), value, is_secret });
     }
 

@@ -9,9 +9,10 @@ use crate::exec::outcome::Failure;
 use crate::exec::shared::Shared;
 use crate::net::Cookies;
 use crate::program::{
-    CounterId, FromText, JsonPart, Part, Secrets, Setting, Template, VariableId, json_escape,
+    CounterId, FromText, JsonPart, Part, Setting, Template, VariableId, json_escape,
 };
 use crate::sample::{Code, Trace};
+use crate::secrets::{self, Secrets};
 
 /// What a variable holds.
 #[derive(Debug, Clone, Default)]
@@ -28,6 +29,17 @@ pub(crate) enum Held {
     List(Rc<[Option<Rc<str>>]>),
 }
 
+impl Held {
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let (text, list) = match self {
+            Self::Text(text) => (Some(&**text), &[][..]),
+            Self::List(values) => (None, &**values),
+            Self::Nothing | Self::Missing(_) => (None, &[][..]),
+        };
+        text.into_iter().chain(list.iter().flatten().map(|value| &**value))
+    }
+}
+
 /// The variables and counters of one virtual thread, and who it is.
 #[derive(Debug)]
 pub(crate) struct Scope {
@@ -40,7 +52,7 @@ pub(crate) struct Scope {
     /// Whether the last sample passed; true before the first.
     pub(crate) last_ok: bool,
     variables: Vec<Held>,
-    /// What must not be shown; `None` if there was nothing to hide yet.
+    /// What must not be shown beside the secrets of the program; `None` if there was nothing yet.
     secrets: Option<Box<Secrets>>,
     /// What servers have set, kept as long as the thread lives, as JMeter does by default.
     pub(crate) cookies: Cookies,
@@ -51,9 +63,6 @@ impl Scope {
     pub(crate) fn new(shared: Arc<Shared>, group: usize, number: u32) -> Self {
         let variables = vec![Held::Nothing; shared.program.variable_names.len()];
         let counters = vec![0; shared.program.counters];
-        let program = &shared.program;
-        let hides = !program.show_secrets && !program.secrets.is_empty();
-        let secrets = hides.then(|| Box::new(program.secrets.clone()));
         let (iteration, last_ok) = (0, true);
         Self {
             shared,
@@ -62,7 +71,7 @@ impl Scope {
             iteration,
             last_ok,
             variables,
-            secrets,
+            secrets: None,
             cookies: Cookies::default(),
             counters,
         }
@@ -79,8 +88,8 @@ impl Scope {
                 Held::List(values) => values.iter().flatten().collect(),
                 Held::Nothing | Held::Missing(_) => Vec::new(),
             };
-            for value in values {
-                self.hide(|secrets| secrets.remember(value));
+            if !values.is_empty() {
+                self.hide(|secrets| values.iter().for_each(|value| secrets.remember(value)));
             }
         }
         self.variables[variable.0 as usize] = held;
@@ -100,33 +109,56 @@ impl Scope {
         Trace::Variable { name, value }
     }
 
-    /// Lets secrets be added to those that are hidden from now on, unless all are shown.
+    /// Lets secrets be added to those that are hidden from now on. Of many, old ones are forgotten
+    /// that no variable and no cookie holds.
     pub(crate) fn hide(&mut self, add: impl FnOnce(&mut Secrets)) {
-        if !self.shared.program.show_secrets {
-            add(self.secrets.get_or_insert_default());
+        let mut secrets = self.secrets.take().unwrap_or_default();
+        secrets.begin_batch();
+        add(&mut secrets);
+        if secrets.is_crowded() {
+            let cookies = self.cookies.values();
+            let values = self.variables.iter().flat_map(Held::texts);
+            secrets.forget_old(values.chain(cookies.iter().map(String::as_str)));
         }
+        self.secrets = (!secrets.is_empty()).then_some(secrets);
     }
 
-    /// Whether the text holds a secret of the plan, whether secrets are shown or not.
+    /// Whether the text holds a secret, whether secrets are shown or not.
     pub(crate) fn is_secret(&self, text: &str) -> bool {
-        let program = &self.shared.program;
-        let is_in = |variable: &VariableId| match &self.variables[variable.0 as usize] {
-            Held::Text(value) => !value.is_empty() && text.contains(&**value),
-            _ => false,
-        };
-        program.secret_variables.iter().any(is_in)
-            || matches!(program.secrets.mask(text), Cow::Owned(_))
+        self.all_secrets().iter().any(|secrets| secrets.are_in(text))
+    }
+
+    /// As [`Self::is_secret`]; or whether the text tells by itself that something in it is one.
+    pub(crate) fn holds_secret(&self, text: &str) -> bool {
+        self.is_secret(text) || matches!(secrets::without_telling(text), Cow::Owned(_))
+    }
+
+    /// Those that were known before the run, and this thread's own.
+    fn all_secrets(&self) -> [&Secrets; 2] {
+        let known = &self.shared.program.secrets;
+        [known, self.secrets.as_deref().unwrap_or(known)]
     }
 
     /// The text without secrets, as it may be shown.
     pub(crate) fn shown<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
-        match &self.secrets {
-            Some(secrets) if !secrets.is_empty() => match secrets.mask(&text) {
-                Cow::Borrowed(_) => text,
-                Cow::Owned(masked) => Cow::Owned(masked),
-            },
-            _ => text,
+        let program = &self.shared.program;
+        if program.show_secrets || (self.secrets.is_none() && program.secrets.is_empty()) {
+            return text;
         }
+        match secrets::mask(&self.all_secrets(), &text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(masked) => Cow::Owned(masked),
+        }
+    }
+
+    /// As [`Self::shown`], for a text that quotes what was sent or received: it may tell by itself
+    /// what is a secret.
+    pub(crate) fn shown_quote(&self, text: String) -> String {
+        if self.shared.program.show_secrets {
+            return text;
+        }
+        let text = self.shown(text.into());
+        secrets::without_telling(&text).into_owned()
     }
 
     /// The values of the plan's `sample_variables`; `None` for those that have none.

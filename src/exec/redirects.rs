@@ -35,6 +35,15 @@ impl Redirects {
         Self { is_http: true, ..Self::new(most) }
     }
 
+    /// All places that it has been to, ending with `last`.
+    pub(crate) fn visited(self, last: &Url) -> Vec<Url> {
+        let mut visited = self.followed;
+        if visited.last() != Some(last) {
+            visited.push(last.clone());
+        }
+        visited
+    }
+
     /// What the answer from `url` with this head leads to.
     pub(crate) fn next(&mut self, url: &Url, status: u16, head: &[u8]) -> Next {
         if self.most == 0 || !matches!(status, 301 | 302 | 303 | 307 | 308) {

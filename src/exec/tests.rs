@@ -13,6 +13,7 @@ use tungstenite::protocol::CloseFrame;
 use crate::exec;
 use crate::program::*;
 use crate::sample::{Note, RunEnd, Sample, Sink, WorkerSink};
+use crate::secrets::Secrets;
 
 /// The label whose row brings a thread down.
 const BUG: &str = "bug";

@@ -1,6 +1,5 @@
 //! A virtual thread: interprets its group's steps, iteration by iteration.
 
-use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,7 +15,7 @@ use crate::exec::intended::Intended;
 use crate::exec::outcome::{Execution, Failure, Outcome, Reason, is_http};
 use crate::exec::row::{self, Whose};
 use crate::exec::samplers;
-use crate::exec::trace::{SHOWN_BYTES, without_secret_headers};
+use crate::exec::trace::SHOWN_BYTES;
 use crate::exec::transaction::{Ended, Transaction};
 use crate::exec::worker::Worker;
 use crate::program::{Group, OnError, Sampler, SamplerKind, Schedule, Step, Times};
@@ -404,7 +403,7 @@ impl<'p> Thread<'p> {
         if let Some(failure) = &mut outcome.failure {
             let Reason { text, cause, .. } = &mut **failure;
             for text in [text, cause] {
-                *text = scope.shown(Cow::Owned(std::mem::take(text))).into_owned();
+                *text = scope.shown_quote(std::mem::take(text));
             }
         }
         let outcome = &*outcome;
@@ -430,15 +429,12 @@ impl<'p> Thread<'p> {
     /// Tells what an HTTP server answered that made a sample fail.
     fn tell_answer(&self, label: &str, failure: &Failure, outcome: &Outcome) {
         let head = String::from_utf8_lossy(outcome.head.as_deref().unwrap_or_default());
-        let (scope, mut answer) = (&self.scope, head.into_owned());
-        if !scope.shared.program.show_secrets {
-            answer = without_secret_headers(&answer);
-        }
+        let mut answer = head.into_owned();
         if let Some(message) = outcome.message.as_ref().filter(|one| !one.payload.is_empty()) {
             let body = &message.payload[..message.payload.len().min(SHOWN_BYTES)];
             answer = format!("{}\n\n{}", answer.trim_end(), String::from_utf8_lossy(body));
         }
-        let answer = scope.shown(answer.replace("\r\n", "\n").into());
+        let answer = self.scope.shown_quote(answer.replace("\r\n", "\n"));
         let (code, cause) = (failure.code, failure.cause.as_str());
         self.worker.note(&Note::Answer { label, code, cause, answer: answer.trim_end() });
     }

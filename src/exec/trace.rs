@@ -8,7 +8,6 @@ use std::time::Instant;
 use crate::clock;
 use crate::exec::evaluate::Scope;
 use crate::exec::judge::shown;
-use crate::program::is_secret_header;
 use crate::sample::{Payload, Trace};
 use crate::ws::{CloseFrame, Direction, Message, Opcode, Shown, Tap};
 
@@ -51,31 +50,18 @@ impl Tracer {
 }
 
 fn hide(trace: &mut Trace, scope: &Scope) {
-    let hide = |text: &mut String| *text = scope.shown(std::mem::take(text).into()).into_owned();
+    let hide = |text: &mut String| *text = scope.shown_quote(std::mem::take(text));
     match trace {
-        Trace::Step { label, .. } => hide(label),
-        Trace::Head { text, .. } => {
-            if !scope.shared.program.show_secrets {
-                *text = without_secret_headers(text);
-            }
-            hide(text);
-        }
-        Trace::Frame { payload: Payload::Text(text), .. } | Trace::Fate(text) => hide(text),
+        Trace::Step { label: text, .. }
+        | Trace::Head { text, .. }
+        | Trace::Frame { payload: Payload::Text(text), .. }
+        | Trace::Fate(text) => hide(text),
         Trace::Thread { .. } | Trace::Pause { .. } | Trace::Frame { .. } => {}
         Trace::Check { failure, found, .. } => {
             failure.iter_mut().chain(found).for_each(hide);
         }
         Trace::Variable { value, .. } => value.iter_mut().for_each(hide),
     }
-}
-
-/// A head whose secret headers have `***` for a value.
-pub(crate) fn without_secret_headers(head: &str) -> String {
-    let line = |line: &str| match line.split_once(':') {
-        Some((name, _)) if is_secret_header(name.trim()) => format!("{name}: ***"),
-        _ => line.to_owned(),
-    };
-    head.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Shows what passes over one connection.
@@ -152,13 +138,6 @@ fn close(bytes: &[u8]) -> Payload {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_head_keeps_no_cookie_and_no_authorization() {
-        let head = "HTTP/1.1 101 Yes\r\nSet-Cookie: sid=1\r\nServer: x\r\nauthorization:y\r\n\r\n";
-        let shown = without_secret_headers(head);
-        assert_eq!(shown, "HTTP/1.1 101 Yes\nSet-Cookie: ***\nServer: x\nauthorization: ***\n");
-    }
 
     #[test]
     fn payloads_are_text_where_they_can_be() {

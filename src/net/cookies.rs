@@ -40,6 +40,12 @@ impl Cookies {
         }
     }
 
+    /// The values of all cookies.
+    pub fn values(&self) -> Vec<String> {
+        let all = self.0.iter().flat_map(|store| store.iter_any());
+        all.map(|cookie| cookie.value().to_owned()).collect()
+    }
+
     /// Names and values to send to `url`, those with longer paths first (RFC 6265 5.4).
     pub fn pairs(&self, url: &Url) -> Vec<(String, String)> {
         let Some(store) = &self.0 else { return Vec::new() };

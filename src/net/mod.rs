@@ -3,6 +3,7 @@
 mod client;
 mod cookies;
 mod dial;
+mod shown;
 mod stream;
 mod tls;
 mod turn;
@@ -16,13 +17,14 @@ pub use client::{
 };
 pub use cookies::Cookies;
 pub use dial::{DialError, Dialed, TlsPhase, TlsTo, dial};
+pub use shown::{is_secret, password, shown, user_info};
 pub use stream::Stream;
 pub use tls::{
     Certificates, PemError, PrivateKey, TlsClient, TlsConnector, TlsError, TlsSettings,
     TlsSettingsError, TlsVersion, is_server_name,
 };
 pub use turn::give_way;
-pub use url::{Url, UrlError, encoded, is_secret, password, shown};
+pub use url::{Url, UrlError, encoded};
 pub use web::host_header;
 
 /// How a server that speaks TLS begins its answer to one who does not: a record that is an alert, and the

@@ -1,9 +1,9 @@
 //! WebSocket URLs (RFC 6455 3).
 
-use std::borrow::Cow;
-
 use http::Uri;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+
+use crate::net::{shown, user_info};
 
 /// What may not stand in a URL as it is; `%` is left alone, so that encoded text stays as written.
 const ENCODED: &AsciiSet = &CONTROLS
@@ -17,10 +17,6 @@ const ENCODED: &AsciiSet = &CONTROLS
     .add(b'{')
     .add(b'|')
     .add(b'}');
-
-/// A query parameter whose name contains one of these is never shown.
-const SECRET_NAMES: [&str; 8] =
-    ["token", "key", "secret", "password", "auth", "sid", "jwt", "signature"];
 
 /// A URL that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -51,6 +47,12 @@ impl Url {
     pub fn parse(url: &str, path: Option<&str>) -> Result<Self, UrlError> {
         let url = url.trim();
         let (scheme, rest) = scheme(url).ok_or_else(|| wrong_scheme(url))?;
+        if user_info(url).is_some_and(|user_info| url[user_info].contains(['/', '?', '#'])) {
+            return Err(UrlError {
+                what: format!("the user info of `{}` holds one of `/`, `?` and `#`", shown(url)),
+                help: Some("write `%2F` for `/`, `%3F` for `?`, `%23` for `#`".to_owned()),
+            });
+        }
         let (authority, own_path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
         let path = path.unwrap_or(own_path);
         if path.contains('#') {
@@ -148,14 +150,6 @@ fn not_ascii(url: &str, scheme: &str, authority: &str) -> UrlError {
     }
 }
 
-/// The password of a URL's user info, as it is written.
-pub fn password(url: &str) -> Option<&str> {
-    let (_, rest) = url.split_once("://")?;
-    let authority = rest.split(['/', '?', '#']).next()?;
-    let (user_info, _) = authority.rsplit_once('@')?;
-    user_info.split_once(':').map(|(_, password)| password).filter(|password| !password.is_empty())
-}
-
 /// The user and the password of a user info.
 fn decoded(user_info: &str) -> (String, String) {
     let (user, password) = user_info.split_once(':').unwrap_or((user_info, ""));
@@ -166,36 +160,6 @@ fn decoded(user_info: &str) -> (String, String) {
 /// The text as it stands in a URL: blanks and what is not ASCII percent-encoded.
 pub fn encoded(text: &str) -> String {
     utf8_percent_encode(text, ENCODED).to_string()
-}
-
-/// The URL, which may be a wrong one, with its user info and the values of secret query parameters
-/// hidden.
-pub fn shown(url: &str) -> String {
-    let (before, query) = match url.split_once('?') {
-        Some((before, query)) => (before, Some(query)),
-        None => (url, None),
-    };
-    let start = before.find("://").map_or(0, |colon| colon + 3);
-    let authority = before[start..].split('/').next().unwrap_or_default();
-    let before = match authority.rfind('@') {
-        Some(at) => format!("{}***{}", &before[..start], &before[start + at..]),
-        None => before.to_owned(),
-    };
-    let Some(query) = query else { return before };
-    let parameters: Vec<Cow<'_, str>> = query
-        .split('&')
-        .map(|parameter| match parameter.split_once('=') {
-            Some((name, _)) if is_secret(name) => Cow::Owned(format!("{name}=***")),
-            _ => Cow::Borrowed(parameter),
-        })
-        .collect();
-    format!("{before}?{}", parameters.join("&"))
-}
-
-/// Whether a query parameter or property of this name is taken for a secret.
-pub fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    SECRET_NAMES.iter().any(|secret| name.contains(secret))
 }
 
 #[cfg(test)]
@@ -234,9 +198,10 @@ mod tests {
     }
 
     #[test]
-    fn secrets_in_the_query_are_not_shown() {
-        let url = Url::parse("ws://h/?access_token=abc&room=1&API_KEY=x", None).unwrap();
-        assert_eq!(shown(&url.uri.to_string()), "ws://h/?access_token=***&room=1&API_KEY=***");
+    fn a_password_that_ends_the_authority_too_early_has_advice_and_is_not_shown() {
+        let error = Url::parse("ws://bob:se/cret@h:1/", None).unwrap_err();
+        assert_eq!(error.what, "the user info of `ws://***@h:1/` holds one of `/`, `?` and `#`");
+        assert!(error.help.unwrap().contains("%2F"));
     }
 
     #[test]

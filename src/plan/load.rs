@@ -5,7 +5,7 @@ use std::path::{Path as FilePath, PathBuf};
 use std::rc::Rc;
 
 use crate::diag::{Diagnostic, Inclusion, Place};
-use crate::plan::document::{Node, Value};
+use crate::plan::document::Value;
 use crate::plan::error::At;
 use crate::plan::file::{File, Role};
 use crate::plan::include::Included;
@@ -13,8 +13,10 @@ use crate::plan::path::{FileId, Path, Segment};
 use crate::plan::placing::{in_order, placed};
 use crate::plan::problem::Problem;
 use crate::plan::reader;
+use crate::plan::secret_texts::{hide, secrets_of};
 use crate::plan::syntax;
 use crate::plan::thread_group::Plan;
+use crate::secrets::Secrets;
 
 /// A plan with the file it came from, and the files that it includes.
 #[derive(Debug)]
@@ -32,13 +34,20 @@ pub struct Loaded {
 /// Reads a plan from its file. Fails with what is wrong with the file, and where nothing of the plan
 /// is left to look at; else [`compile`](crate::compile) tells what is wrong with its shape.
 pub fn load(path: &FilePath) -> Result<Loaded, Vec<Diagnostic>> {
-    whole(File::read(path, Role::Plan).map_err(|error| vec![*error])?)
+    whole(File::read(path, Role::Plan).map_err(|error| alone(*error))?)
 }
 
 /// As [`load`], for text that is there already.
 #[cfg(test)]
 pub(crate) fn parse(path: &FilePath, source: String) -> Result<Loaded, Vec<Diagnostic>> {
-    whole(File::parse(path, source, Role::Plan).map_err(|error| vec![*error])?)
+    whole(File::parse(path, source, Role::Plan).map_err(|error| alone(*error))?)
+}
+
+/// The one thing that is wrong; of the plan nothing is known but the line.
+fn alone(error: Diagnostic) -> Vec<Diagnostic> {
+    let mut errors = vec![error];
+    hide(&mut errors, &Secrets::default());
+    errors
 }
 
 /// The plan that the file is.
@@ -47,7 +56,7 @@ fn whole(mut file: File) -> Result<Loaded, Vec<Diagnostic>> {
     let (plan, mut mistakes, problems) =
         file.shape(|root, problems| reader::read(root, &Path::root(), problems));
     mistakes.extend(placed(problems, |problem| as_written(&file, problem)));
-    hide_secrets(&mut mistakes, &file.root);
+    hide(&mut mistakes, &secrets_of(&file.root));
     match plan {
         Some(plan) => {
             let (path, included) = (file.path.clone(), RefCell::default());
@@ -90,6 +99,14 @@ impl Loaded {
         }
     }
 
+    /// The secrets that stand in these files.
+    pub fn secrets(&self) -> Vec<Secrets> {
+        let mut secrets = vec![secrets_of(&self.file.root)];
+        let included = self.included.borrow();
+        secrets.extend(included.iter().map(|included| secrets_of(&included.file.root)));
+        secrets
+    }
+
     /// The files that the plan includes, in the same order.
     pub fn included_paths(&self) -> Vec<PathBuf> {
         self.included.borrow().iter().map(|included| included.file.path.clone()).collect()
@@ -123,33 +140,6 @@ impl Loaded {
             Some(included) => ask(&included.file),
             None => ask(&self.file),
         }
-    }
-}
-
-/// Hides the secrets that stand in the plan itself. Where more is known of it, `compile` does this.
-fn hide_secrets(diagnostics: &mut [Diagnostic], root: &Node) {
-    let named: Vec<&str> = match entry(root, "secrets").map(|names| &names.value) {
-        Some(Value::Scalar { text, .. }) => vec![text],
-        Some(Value::List(names)) => names.iter().filter_map(scalar).collect(),
-        _ => return,
-    };
-    let values = named.iter().filter_map(|name| scalar(entry(entry(root, "variables")?, name)?));
-    for value in values.filter(|value| !value.is_empty()) {
-        for diagnostic in &mut *diagnostics {
-            diagnostic.rewrite(|text| text.replace(value, "***"));
-        }
-    }
-}
-
-fn entry<'n>(node: &'n Node, name: &str) -> Option<&'n Node> {
-    let Value::Map(entries) = &node.value else { return None };
-    entries.iter().find(|(key, _)| key.text == name).map(|(_, value)| value)
-}
-
-fn scalar(node: &Node) -> Option<&str> {
-    match &node.value {
-        Value::Scalar { text, .. } => Some(text),
-        _ => None,
     }
 }
 

@@ -28,6 +28,7 @@ mod sampler;
 mod schedule;
 mod schema;
 mod scoped;
+mod secret_texts;
 mod setting;
 mod step;
 mod syntax;

@@ -22,7 +22,6 @@ mod reply;
 mod request_head;
 mod sampler;
 mod schedule;
-mod secrets;
 mod setting;
 mod template;
 mod text_function;
@@ -32,6 +31,7 @@ mod tls;
 use std::collections::HashMap;
 use std::time::Duration;
 
+use crate::secrets::Secrets;
 use crate::verdict::Threshold;
 
 pub use assertion::{
@@ -65,7 +65,6 @@ pub use sampler::{
 pub use schedule::{
     ArrivalTimes, Arrivals, PerSecond, Schedule, Spacing, Stage, Stages, Stay, Stretch,
 };
-pub use secrets::{Secrets, is_secret_header};
 pub use setting::{BadValue, ByteSize, FromText, Setting};
 pub use template::{
     CounterId, CounterScope, Function, Part, Template, TimeFormat, VariableId, json_escape,

@@ -9,18 +9,19 @@ use std::path::{Path, PathBuf};
 use regex::Regex;
 
 /// Each module and what it may import; "all" for the one that wires everything.
-const MAY_IMPORT: [(&str, &str); 17] = [
+const MAY_IMPORT: [(&str, &str); 18] = [
     ("clock", ""),
     ("diag", ""),
     ("net", "clock"),
+    ("secrets", "net"),
     ("ws", "clock net"),
     ("sample", "clock"),
     ("stats", "clock sample"),
     ("verdict", "stats"),
-    ("program", "diag net verdict"),
-    ("plan", "diag"),
-    ("compile", "diag net plan program verdict"),
-    ("exec", "clock net program sample ws"),
+    ("program", "diag net secrets verdict"),
+    ("plan", "diag secrets"),
+    ("compile", "diag net plan program secrets verdict"),
+    ("exec", "clock net program sample secrets ws"),
     ("report", "clock sample stats verdict"),
     ("results", "diag sample stats"),
     ("convert", "diag plan"),

@@ -1,7 +1,10 @@
 //! Secrets in whole runs: no output holds one, unless `--show-secrets` asks for them. And sample
 //! variables, which are where they would show first.
 
+use std::sync::{Arc, Mutex};
+
 use crate::support::env::{Env, Finished};
+use crate::support::peer::Peer;
 use crate::support::target;
 
 /// What must not be seen; `%` and `"` have other forms in URLs and JSON.
@@ -200,4 +203,169 @@ fn diagnostics_hide_secrets_also_where_a_plan_cannot_be_read_to_its_end() {
     finished.expect_exit(2);
     assert!(!finished.stderr.contains("hunter2"), "{}", finished.stderr);
     assert!(finished.stderr.contains("url: 'ws://h/?t=***', colour: ***"), "{}", finished.stderr);
+}
+
+/// A server whose answers are secrets, and which redirects: `/to?302=` leads on, `/cookies` and
+/// `/tokens` give many, all else answers with what it was sent.
+fn teller() -> (Peer, Arc<Mutex<Vec<String>>>) {
+    let requests = Arc::new(Mutex::new(Vec::new()));
+    let received = Arc::clone(&requests);
+    let peer = Peer::spawn(move |client| {
+        client.read_request();
+        let request = client.request_with_body();
+        received.lock().expect("no script panics here").push(request.clone());
+        let target = request.split(' ').nth(1).unwrap_or_default();
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let many = |one: &dyn Fn(u32) -> String, between| {
+            (0..30).map(one).collect::<Vec<String>>().join(between)
+        };
+        let (status, headers, body) = match path {
+            "/to" => (&query[..3], format!("Location: {}\r\n", &query[4..]), String::new()),
+            "/cookies" => {
+                let cookie = |n| format!("Set-Cookie: c{n}=crumb-{n:05}; Path=/x\r\n");
+                ("200", many(&cookie, ""), String::new())
+            }
+            "/tokens" => {
+                let token = |n| format!("\"token{n}\":\"tale-{n:05}\"");
+                ("200", String::new(), format!("{{{}}}", many(&token, ",")))
+            }
+            "/refuse" => ("403", String::new(), request.clone()),
+            _ => ("200", String::new(), request.clone()),
+        };
+        let length = body.len();
+        let head = format!("HTTP/1.1 {status} Told\r\n{headers}Content-Length: {length}\r\n\r\n");
+        client.send((head + &body).as_bytes());
+    });
+    (peer, requests)
+}
+
+/// A run and a trial of a plan against such a server: what they left behind, and what they sent to
+/// another server.
+fn told(plan: &str) -> (String, String, Finished) {
+    let ((peer, _), (other, there), env) = (teller(), teller(), Env::new());
+    let target = format!("target={}", peer.address());
+    let elsewhere = format!("other={}", other.address());
+    let properties = ["-J", &target, "-J", &elsewhere];
+    let finished = env.run(plan, &properties);
+    finished.expect_exit(1);
+    let path = env.write("plan.yaml", plan);
+    let path = path.to_str().expect("a path of ours");
+    let tried = env.wsmeter(&[&["try", path], &properties[..]].concat()).finish();
+    tried.expect_exit(1);
+    let everything = [&*outputs(&env, &finished), &tried.stdout, &tried.stderr].concat();
+    let there = there.lock().expect("no script panics here").join("\n");
+    (everything, there, finished)
+}
+
+fn expect_none_of(parts: &[&str], text: &str) {
+    for part in parts {
+        let line = text.lines().find(|line| line.contains(part));
+        assert_eq!(line, None, "{part}");
+    }
+}
+
+#[test]
+fn no_flood_of_cookies_and_tokens_drives_out_a_secret() {
+    let plan = r"
+secrets: [pw, tok]
+variables: { pw: hunter-password }
+defaults: { url: 'ws://${__P(target)}' }
+thread_groups:
+  - loops: 20
+    steps:
+      - set: { tok: 'hunter-token-${__threadNum}' }
+      - http: { path: /tokens, extract: { json: { path: $.token3, as: t3 } } }
+      - loop: { times: 10, steps: [ http: { name: cookies, path: /cookies } ] }
+      - http: { name: say, path: /refuse, body: 'a ${tok} ${pw} ${t3} crumb-00000 crumb-00029' }
+";
+    let (everything, _, finished) = told(plan);
+    assert_eq!(finished.rows.iter().filter(|row| row.label == "say").count(), 20);
+    expect_none_of(&["hunter", "tale-", "crumb-"], &everything);
+}
+
+#[test]
+fn redirects_to_another_server_carry_no_secret() {
+    let plan = r"
+secrets: [pw]
+variables: { pw: hunter-password }
+defaults: { url: 'ws://${__P(target)}', follow_redirects: 3 }
+thread_groups:
+  - on_error: continue
+    steps:
+      - http: { name: form, path: '/to?307=http://${__P(other)}/', body: { form: { password: x-hunter } } }
+      - http: { name: json, path: '/to?308=http://${__P(other)}/', body: { json: { a: '${pw}' } } }
+      - http: { name: see other, path: '/to?303=http://${__P(other)}/', body: { json: { a: '${pw}' } } }
+      - http: { name: plain, path: '/to?307=http://${__P(other)}/', body: 'nothing to hide' }
+      - http: { name: header, path: '/to?302=http://${__P(other)}/', headers: { X-Api-Key: x-hunter, X-T: 'a${pw}' } }
+      - open: { name: offer, url: 'ws://${__P(target)}', path: '/to?302=ws://${__P(other)}/', subprotocols: [fine, 't.${pw}'] }
+";
+    let (everything, there, finished) = told(plan);
+    let codes: Vec<&str> = finished.rows.iter().map(|row| row.code.as_str()).collect();
+    assert_eq!(codes, ["307", "308", "200", "200", "200", "200"], "{finished:#?}");
+    assert!(finished.row("form").failure.contains("the body holds secrets"), "{finished:#?}");
+    expect_none_of(&["hunter"], &there);
+    assert!(there.contains("nothing to hide") && there.contains("Protocol: fine"), "{there}");
+    expect_none_of(&["hunter"], &everything);
+}
+
+#[test]
+fn secrets_are_hidden_however_short_and_wherever_a_redirect_leads() {
+    let plan = r#"
+defaults: { url: 'ws://${__P(target)}' }
+thread_groups:
+  - on_error: continue
+    steps:
+      - http: { name: short, path: '/refuse?token=abc1234' }
+      - http: { name: number, path: /refuse, body: '{"token": 76543210, "pin_token": 4321}' }
+      - http:
+          name: lines
+          path: /refuse
+          body: |
+            {"password":"line-1"}
+            {"password":"line-2"}
+      - http: { name: form, path: /refuse, body: 'user=bob&password=form-1' }
+      - http: { name: headers, path: /refuse, cookies: { sid: ab12cd }, headers: { X-Api-Key: ke-1, Proxy-Authorization: Basic ba-1 } }
+      - http: { name: location, path: '/to?302=/x?token=loc-1', assert: { status: 200 } }
+      - open: { name: upgrade, url: 'ws://${__P(target)}', path: '/to?302=/x?access_token=loc-2' }
+      - http: { name: between, path: '/to?302=/to?302=%2Frefuse&token=between-1', follow_redirects: 2 }
+      - open: { name: stomp, url: 'ws://${__P(target)}/refuse', headers: { X-Auth-Token: au-1 } }
+"#;
+    let (everything, _, finished) = told(plan);
+    assert_eq!(finished.rows.len(), 9, "{finished:#?}");
+    let parts = [
+        "abc1234",
+        "76543210",
+        "4321",
+        "line-1",
+        "line-2",
+        "form-1",
+        "ab12cd",
+        "ke-1",
+        "ba-1",
+        "loc-1",
+        "loc-2",
+        "between-1",
+        "au-1",
+    ];
+    expect_none_of(&parts, &everything);
+}
+
+#[test]
+fn diagnostics_show_no_password_that_the_plan_holds() {
+    let plan = r#"
+defaults:
+  cookies:
+    crumb: "hunter1\n"
+  headers:
+    Authorization: "Bearer hunter2\n"
+    Cookie: ["a=hunter3", "b=hunter4\n"]
+thread_groups:
+  - steps:
+      - open: { url: 'ws://bob:hunter5/x@127.0.0.1:1', basic_auth: { user: 'a:b', password: hunter6 } }
+      - http: { url: 'ftp://bob:hunter7@h/?token=hunter8', path: /, headers: { X-Api-Key: "hunter9\n" } }
+"#;
+    let finished = Env::new().run(plan, &[]);
+    finished.expect_exit(2);
+    expect_none_of(&["hunter"], &finished.stderr);
+    assert!(finished.stderr.contains("write `%2F` for `/`"), "{}", finished.stderr);
 }

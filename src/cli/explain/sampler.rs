@@ -8,8 +8,9 @@ use crate::net::{Url, shown};
 use crate::program::{
     Body, Close, Correlate, Heartbeat, HeartbeatAnswer, HeartbeatPing, HeartbeatSend, Http,
     JsonPart, Matching, OnError, Open, Part, Payload, PingPong, Pings, Read, Reply, RequestHead,
-    Sampler, SamplerKind, Secrets, SentAt, Setting, SingleRead, Template, Tls, constant_json,
+    Sampler, SamplerKind, SentAt, Setting, SingleRead, Template, Tls,
 };
+use crate::secrets::without_telling;
 
 /// Bytes of a binary payload that are shown.
 const SHOWN_BYTES: usize = 32;
@@ -128,10 +129,8 @@ fn http(page: &mut Page, http: &Http) {
             }
         }
         Some(body @ Body::Json(Payload::Json(parts))) => {
-            let mut secrets = Secrets::default();
-            secrets.remember_json(constant_json(parts).as_bytes());
             page.entry("body", body.content_type());
-            send(page, "json", &secrets.mask(&json(parts)));
+            send(page, "json", &json(parts));
         }
         Some(body @ (Body::Text(own) | Body::Json(own) | Body::File(own))) => {
             page.entry("body", body.content_type());
@@ -143,12 +142,7 @@ fn http(page: &mut Page, http: &Http) {
 
 fn request_head(page: &mut Page, head: &RequestHead) {
     for header in &head.headers {
-        let secret = ["authorization", "proxy-authorization", "cookie"];
-        let value = if secret.iter().any(|name| header.name.eq_ignore_ascii_case(name)) {
-            HIDDEN.to_owned()
-        } else {
-            named(&header.name, &header.value.source)
-        };
+        let value = named(&header.name, &header.value.source);
         page.entry("header", &format!("{}: {value}", header.name));
     }
     for (name, _) in &head.cookies {
@@ -241,9 +235,10 @@ fn send(page: &mut Page, key: &str, text: &str) {
     };
     match text.char_indices().nth(SHOWN_CHARACTERS) {
         Some((end, _)) => {
-            page.entry(key, &format!("{}… ({} bytes)", &text[..end], text.len()));
+            let shown = without_telling(&text[..end]);
+            page.entry(key, &format!("{shown}… ({} bytes)", text.len()));
         }
-        None => page.entry(key, text),
+        None => page.entry(key, &without_telling(text)),
     }
     if stomp {
         page.entry("stomp", "true");

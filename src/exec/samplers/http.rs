@@ -107,14 +107,15 @@ fn describe(error: &HttpError) -> Failure {
 /// Sees to it that no output shows what the server has given: cookies, and what JSON calls a token or
 /// the like.
 fn hide(scope: &mut Scope, arrival: &Arrival) {
-    let url = arrival.url.uri.to_string();
     let body = arrival.last.result.as_ref().map_or(&[][..], |answer| &answer.body);
     scope.hide(|secrets| {
-        secrets.remember_url(&url);
+        for url in &arrival.visited {
+            secrets.remember_url(&url.uri.to_string());
+        }
         for set_cookie in &arrival.set_cookies {
             secrets.remember_set_cookie(set_cookie);
         }
-        secrets.remember_json(body);
+        secrets.remember_body(body);
     });
 }
 
@@ -125,6 +126,8 @@ struct Trip {
     asking: Asking,
     method: Method,
     body: Option<Vec<u8>>,
+    /// Whether the body stays with the server that it is meant for.
+    body_is_secret: bool,
     connect_timeout: std::time::Duration,
     limits: HttpLimits,
     tap: Option<ConnectionTap>,
@@ -140,6 +143,8 @@ struct Arrival {
     /// Why the last redirect was not followed.
     why: Option<String>,
     set_cookies: Vec<String>,
+    /// All places that it led to, in order.
+    visited: Vec<Url>,
     last: HttpExchange,
 }
 
@@ -160,15 +165,16 @@ impl Trip {
                 Err(_) => Next::Stay,
             };
             let why = match (next, &last.result) {
-                (Next::Go(there), Ok(answer)) => {
-                    self.turn_to(*there, answer.status);
-                    continue;
-                }
+                (Next::Go(there), Ok(answer)) => match self.turn_to(*there, answer.status) {
+                    None => continue,
+                    why => why,
+                },
                 (Next::Refuse(why), _) => Some(why),
                 _ => None,
             };
             let Self { url, jar, .. } = self;
-            return Arrival { url, jar, why, set_cookies, last };
+            let visited = redirects.visited(&url);
+            return Arrival { url, jar, why, set_cookies, visited, last };
         }
     }
 
@@ -202,8 +208,9 @@ impl Trip {
         exchange
     }
 
-    /// Prepares for the request that follows an answer with this status (RFC 9110 15.4).
-    fn turn_to(&mut self, there: Url, status: u16) {
+    /// Prepares for the request that follows an answer with this status (RFC 9110 15.4); else says why
+    /// it is not sent.
+    fn turn_to(&mut self, there: Url, status: u16) -> Option<String> {
         let becomes_get = match status {
             303 => self.method != Method::Head,
             301 | 302 => self.method == Method::Post,
@@ -215,9 +222,14 @@ impl Trip {
             self.asking.unsay("Content-Type");
         }
         if !self.url.trusts(&there) {
+            if self.body.is_some() && self.body_is_secret {
+                let place = net::shown(&there.to_http());
+                return Some(format!("the body holds secrets, and it leads to `{place}`"));
+            }
             self.asking.keep_secrets();
         }
         self.url = there;
+        None
     }
 }
 
@@ -236,10 +248,13 @@ fn evaluate(
         .map_err(|error| bad_value(&error.what, &spec.url.source))?;
     scope.hide(|secrets| secrets.remember_url(&url.uri.to_string()));
     let mut asking = Asking::evaluate(scope, &spec.head, &url)?;
+    let mut body_is_secret = false;
     let body = match &spec.body {
         Some(body) => {
             asking.say_by_default("Content-Type", body.content_type());
-            Some(bytes_of(scope, body)?)
+            let bytes = bytes_of(scope, body)?;
+            body_is_secret = scope.holds_secret(&String::from_utf8_lossy(&bytes));
+            Some(bytes)
         }
         None => None,
     };
@@ -259,6 +274,7 @@ fn evaluate(
         asking,
         method,
         body,
+        body_is_secret,
         connect_timeout,
         limits: HttpLimits { connect_by: clock::now(), write, read, max_body },
         tap: worker
@@ -277,7 +293,7 @@ fn bytes_of(scope: &mut Scope, body: &Body) -> Result<Vec<u8>, Failure> {
         Body::Form(fields) => fields,
         Body::Text(payload) | Body::Json(payload) | Body::File(payload) => {
             let bytes = payload::evaluate(scope, payload)?.1.into_owned();
-            scope.hide(|secrets| secrets.remember_json(&bytes));
+            scope.hide(|secrets| secrets.remember_body(&bytes));
             return Ok(bytes);
         }
     };

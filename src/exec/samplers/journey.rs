@@ -18,7 +18,8 @@ pub(super) struct Journey {
     pub(super) url: Url,
     pub(super) securing: Option<Securing>,
     pub(super) asking: Asking,
-    pub(super) subprotocols: Vec<String>,
+    /// Each with whether it holds a secret, and stays with the server that it is meant for.
+    pub(super) subprotocols: Vec<(String, bool)>,
     pub(super) limits: Limits,
     pub(super) deadline: Instant,
     pub(super) tap: Option<ConnectionTap>,
@@ -36,6 +37,8 @@ pub(super) struct Arrival {
     pub(super) why: Option<String>,
     /// What servers have set on the way.
     set_cookies: Vec<String>,
+    /// All places that it led to, in order.
+    visited: Vec<Url>,
     /// Bytes received and sent before the last answer.
     pub(super) before: (u64, u64),
 }
@@ -47,7 +50,8 @@ impl Journey {
         let (mut before, mut set_cookies) = ((0, 0), Vec::new());
         loop {
             let headers = self.asking.headers(&self.url, &self.jar);
-            let asked = Asked { headers, subprotocols: self.subprotocols.clone() };
+            let subprotocols = self.subprotocols.iter().map(|(name, _)| name.clone()).collect();
+            let asked = Asked { headers, subprotocols };
             let tls = self.securing.as_ref().and_then(|securing| securing.to(&self.url));
             let tap = self.tap.clone().map(|tap| Box::new(tap) as Box<dyn Tap>);
             let result = connect(&self.url, tls, &asked, self.limits, self.deadline, tap).await;
@@ -66,6 +70,7 @@ impl Journey {
                     before = (before.0 + failure.bytes, before.1 + failure.sent_bytes);
                     if !self.url.trusts(&there) {
                         self.asking.keep_secrets();
+                        self.subprotocols.retain(|(_, is_secret)| !is_secret);
                     }
                     self.url = *there;
                     continue;
@@ -74,7 +79,8 @@ impl Journey {
                 _ => None,
             };
             let Self { url, jar, .. } = self;
-            return Arrival { result, url, jar, why, set_cookies, before };
+            let visited = redirects.visited(&url);
+            return Arrival { result, url, jar, why, set_cookies, visited, before };
         }
     }
 }
@@ -82,9 +88,10 @@ impl Journey {
 impl Arrival {
     /// Sees to it that no output shows what servers have set, or secrets of the address.
     pub(super) fn hide(&self, scope: &mut Scope) {
-        let url = self.url.uri.to_string();
         scope.hide(|secrets| {
-            secrets.remember_url(&url);
+            for url in &self.visited {
+                secrets.remember_url(&url.uri.to_string());
+            }
             for set_cookie in &self.set_cookies {
                 secrets.remember_set_cookie(set_cookie);
             }

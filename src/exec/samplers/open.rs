@@ -174,7 +174,7 @@ struct Attempt {
     url: Url,
     securing: Option<Securing>,
     asking: Asking,
-    subprotocols: Vec<String>,
+    subprotocols: Vec<(String, bool)>,
     timeout: Duration,
     limits: Limits,
 }
@@ -202,7 +202,13 @@ fn evaluate(job: &mut Job<'_, '_>, spec: &program::Open) -> Result<Attempt, Fail
     };
     let max_message_size = scope.value(&spec.max_message_size)?.0;
     let limits = Limits { max_message_size, inbox, frames: frame_rules(scope, spec)? };
-    let subprotocols = subprotocols(scope, spec)?;
+    let subprotocols = subprotocols(scope, spec)?
+        .into_iter()
+        .map(|name| {
+            let is_secret = scope.is_secret(&name);
+            (name, is_secret)
+        })
+        .collect();
     Ok(Attempt { url, securing, asking, subprotocols, timeout, limits })
 }
 
