@@ -34,7 +34,7 @@ const MAX_HELD: usize = 64 * 1024 + 18 * 1024;
 const MAX_WRITE: usize = 64 * 1024;
 
 /// So many reads in a row may bring nothing that is for the reader.
-const ROUNDS: u32 = 32;
+const ROUNDS: u32 = 8;
 
 /// What a record adds to at most 16 KiB: header, nonce, tag and type, with room to spare.
 const OVERHEAD: usize = 64;
