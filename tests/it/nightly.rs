@@ -103,7 +103,7 @@ fn old_runs_go_but_never_the_baseline_nor_anything_else() {
     fs_err::create_dir_all(env.path("results/20200101-by-hand")).expect("a folder can be made");
     night(&env, &[], &[]).expect_exit(0);
     night(&env, &[], &[]).expect_exit(0);
-    let good = runs(&env).into_iter().filter(|run| run.join("passed").exists()).next_back();
+    let good = runs(&env).into_iter().rfind(|run| run.join("passed").exists());
     let good = good.expect("one has passed");
     for _ in 0..2 {
         night(&env, &[("KEEP", "1")], &SLOW).expect_exit(1);
