@@ -22,7 +22,7 @@ const ANYWHERE: [&str; 13] = [
 
 /// A word of a name that ends so makes it that of a secret: `api_key`, `myKey`, `connect.sid`, but
 /// neither `keyboard` nor `inside`.
-const AT_THE_END: [&str; 6] = ["key", "auth", "sid", "jwt", "pwd", "sig"];
+const AT_THE_END: [&str; 7] = ["key", "auth", "sid", "session", "jwt", "pwd", "sig"];
 
 /// Whether what stands under this name (of a query parameter, a property, a field, a header) is taken
 /// for a secret.
