@@ -121,9 +121,13 @@ fn reports_are_published_and_never_those_of_another_night() {
     let env = Env::new();
     let publish = [("PUBLISH", "public")];
     night(&env, &publish, &[]).expect_exit(0);
-    let page = fs_err::read_to_string(env.path("public/report.html")).expect("a page");
     let run = runs(&env).pop().expect("a run");
-    assert_eq!(page, fs_err::read_to_string(run.join("report.html")).expect("a page"));
+    for report in ["report.html", "junit.xml", "summary.md"] {
+        // A run has them or not; what it has is what is published.
+        let published = fs_err::read(env.path("public").join(report)).ok();
+        assert_eq!(published, fs_err::read(run.join(report)).ok(), "{report}");
+    }
+    assert!(env.path("public/report.html").exists());
 
     let wrong = night(&env, &publish, &["-J", "path=${nobody}"]);
     wrong.expect_exit(2);
@@ -180,7 +184,10 @@ fn no_two_run_at_once_and_a_signal_is_passed_on() {
 #[test]
 fn what_is_wrong_is_told_before_anything_is_done() {
     let env = Env::new();
+    env.write("file", "");
     for (variables, text) in [
+        (("RESULTS", "file"), "file: cannot be made"),
+        (("PUBLISH", "file"), "file: cannot be made"),
         (("KEEP", "0"), "KEEP is `0`; write a whole number from 1"),
         (("KEEP", "many"), "KEEP is `many`"),
         (("WSMETER", "./nothing"), "`./nothing` is not there"),
