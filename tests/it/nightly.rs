@@ -63,6 +63,14 @@ fn name(path: &Path) -> &str {
 }
 
 #[test]
+fn the_plan_is_read_without_a_warning() {
+    let plan = Path::new("plans/nightly/plan.yaml").canonicalize().expect("it is there");
+    let plan = plan.to_str().expect("it is UTF-8");
+    let checked = Env::new().wsmeter(&["check", "--strict", plan]).finish();
+    checked.expect_exit(0);
+}
+
+#[test]
 fn each_night_is_compared_with_the_last_one_that_passed() {
     let env = Env::new();
     let first = night(&env, &[], &[]);
