@@ -25,6 +25,7 @@ mod many_connections;
 mod matchers;
 mod memory;
 mod new;
+mod nightly;
 mod open_load;
 mod opening;
 mod payloads;

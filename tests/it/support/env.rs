@@ -88,6 +88,18 @@ impl Env {
         self.spawn(Command::new("sh").args(shell).args(arguments))
     }
 
+    /// A script of ours, in the folder, with these variables and `WSMETER` in its environment.
+    pub(crate) fn script(
+        &self,
+        script: &Path,
+        variables: &[(&str, &str)],
+        arguments: &[&str],
+    ) -> Running {
+        let mut command = Command::new(script);
+        command.env("WSMETER", env!("CARGO_BIN_EXE_wsmeter")).envs(variables.iter().copied());
+        self.spawn(command.args(arguments))
+    }
+
     fn spawn(&self, command: &mut Command) -> Running {
         let mut child = command
             .current_dir(self.folder.path())
