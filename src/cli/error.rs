@@ -8,7 +8,7 @@ use crate::cli::preflight::Shortage;
 use crate::console::Console;
 use crate::diag::Diagnostic;
 use crate::exec::StartError;
-use crate::report::OutputError;
+use crate::report::{OutputError, Unwritten};
 use crate::results::{MergeError, ReadError};
 use crate::target;
 
@@ -51,9 +51,9 @@ pub(crate) enum CliError {
     /// A runtime or thread of the command itself does not start.
     #[error("failed to start")]
     Runtime(#[source] io::Error),
-    /// The summary cannot be written, though the run went well.
-    #[error("failed to write the summary")]
-    Summary(#[source] io::Error),
+    /// What stands beside the rows cannot be written, though the run went well.
+    #[error(transparent)]
+    Unwritten(#[from] Unwritten),
     /// Results cannot be read.
     #[error(transparent)]
     Results(#[from] ReadError),
@@ -84,14 +84,6 @@ pub(crate) enum CliError {
     IsSource {
         /// The file.
         path: PathBuf,
-    },
-    /// The page cannot be written; the summary and the rows are there.
-    #[error("failed to write `{}`", path.display())]
-    Report {
-        /// Where it goes.
-        path: PathBuf,
-        /// What the operating system said.
-        source: io::Error,
     },
     /// The schema cannot go where it should.
     #[error("failed to write the schema")]
@@ -143,10 +135,9 @@ impl CliError {
             | Self::Target(_) => PLAN_WRONG,
             Self::Start(_)
             | Self::Runtime(_)
-            | Self::Summary(_)
+            | Self::Unwritten(_)
             | Self::Merge(_)
             | Self::Comparison(_)
-            | Self::Report { .. }
             | Self::Schema(_) => BROKE_OFF,
         }
     }

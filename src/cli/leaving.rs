@@ -5,19 +5,17 @@ use std::path::Path;
 use chrono::{DateTime, Utc};
 
 use crate::cli::compare::Baseline;
-use crate::cli::error::CliError;
 use crate::console::Console;
-use crate::report::html::{self, Page, PlanText};
-use crate::report::json::{self, Contents};
-use crate::report::{point_latest, summary, thresholds};
+use crate::report::html::{Page, PlanText};
+use crate::report::json::Contents;
+use crate::report::{Reports, Unwritten, point_latest, summary, thresholds};
 use crate::verdict::{Conclusion, Judgement, Verdict};
 
 /// Where results go, and what only the page tells.
 pub(crate) struct Leaving<'a> {
     pub(crate) console: Console,
     pub(crate) jtl: &'a Path,
-    pub(crate) summary: &'a Path,
-    pub(crate) report: &'a Path,
+    pub(crate) reports: &'a Reports,
     pub(crate) title: &'a str,
     pub(crate) started: DateTime<Utc>,
     pub(crate) ended: DateTime<Utc>,
@@ -33,7 +31,7 @@ impl Leaving<'_> {
         self.show(contents);
         if let Some(baseline) = baseline
             && written.is_ok()
-            && baseline.judge(self.console, &mut judgement.verdict, self.jtl, self.summary)
+            && baseline.judge(self.console, &mut judgement.verdict, self.jtl, &self.reports.summary)
         {
             written = self.write(&Contents { judgement: &judgement, ..contents.clone() });
         }
@@ -42,21 +40,19 @@ impl Leaving<'_> {
             if judgement.verdict.conclusion != Conclusion::BrokeOff {
                 judgement.verdict = Verdict::new(Conclusion::BrokeOff, error.to_string());
             }
-            // The summary may be there, and may not say that the run went well. Where there is no room
-            // for another, the first one stays.
-            let contents = Contents { judgement: &judgement, ..contents.clone() };
-            json::write(self.summary, &contents).ok();
+            // What is there may not say that the run went well. Where there is no room for another, the
+            // first one stays.
+            self.write(&Contents { judgement: &judgement, ..contents.clone() }).ok();
             self.console.error(&error, None);
         }
-        if let Err(error) = self.summary.parent().map_or(Ok(()), point_latest) {
+        if let Err(error) = self.reports.summary.parent().map_or(Ok(()), point_latest) {
             let text = format!("warning: `results/latest` does not lead to this run: {error}\n\n");
             self.console.info(&text);
         }
         judgement
     }
 
-    fn write(&self, contents: &Contents<'_>) -> Result<(), CliError> {
-        json::write(self.summary, contents).map_err(CliError::Summary)?;
+    fn write(&self, contents: &Contents<'_>) -> Result<(), Unwritten> {
         let page = Page {
             started: Some(self.started),
             ended: Some(self.ended),
@@ -64,17 +60,30 @@ impl Leaving<'_> {
             command: Some(self.command),
             ..contents.page(self.title)
         };
-        let failed = |source| CliError::Report { path: self.report.to_owned(), source };
-        html::write(self.report, &page).map_err(failed)
+        self.reports.write(contents, &page)
     }
 
     fn show(&self, contents: &Contents<'_>) {
         let summary = summary::render(contents.stats, contents.peak_connections);
-        let paths = [self.jtl, self.summary, self.report].map(|path| path.display().to_string());
-        self.console.info(&format!("\n{summary}{:<16}{}\n\n", "results", paths.join(", ")));
+        let places = places("results", Some(self.jtl), self.reports);
+        self.console.info(&format!("\n{summary}{places}"));
         let thresholds = thresholds::render(&contents.judgement.thresholds);
         if !thresholds.is_empty() {
             self.console.info(&format!("{thresholds}\n"));
         }
     }
+}
+
+/// Where everything is, for people: the first three with their paths, of the others the names.
+pub(crate) fn places(name: &str, jtl: Option<&Path>, reports: &Reports) -> String {
+    let all = reports.all().map(|(path, _)| path);
+    let (paths, others) = all.split_at(2);
+    let paths: Vec<_> = jtl
+        .into_iter()
+        .chain(paths.iter().copied())
+        .map(|path| path.display().to_string())
+        .collect();
+    let names: Vec<_> =
+        others.iter().filter_map(|path| Some(path.file_name()?.to_string_lossy())).collect();
+    format!("{name:<16}{}\n{:<16}{}\n\n", paths.join(", "), "beside them", names.join(", "))
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::cli::args::MergeArguments;
 use crate::cli::error::CliError;
+use crate::cli::leaving::places;
 use crate::cli::report::{find, warn, write};
 use crate::cli::retold::{self, Retold};
 use crate::clock;
@@ -37,7 +38,7 @@ pub(crate) fn merge(console: Console, arguments: &MergeArguments) -> Result<u8, 
         clock::Clock::start().wall(clock::now()).into(),
     )?;
     outlive_file_size_limit().map_err(CliError::Runtime)?;
-    let Outputs { jtl, jtl_path, summary_path, report_path } = outputs;
+    let Outputs { jtl, jtl_path, reports } = outputs;
     let mut out = BufWriter::new(fs_err::File::from_parts(jtl, &jtl_path));
     let merged = match results::merge(&sources, &mut out) {
         Ok(merged) => merged,
@@ -47,9 +48,8 @@ pub(crate) fn merge(console: Console, arguments: &MergeArguments) -> Result<u8, 
             return Err(error.into());
         }
     };
-    write(&Retold::of(&sources, &results, remarks), &sources, &summary_path, &report_path)?;
-    let paths = [jtl_path, summary_path, report_path].map(|path| path.display().to_string());
-    console.info(&format!("{:<16}{}\n\n", "results", paths.join(", ")));
+    write(&Retold::of(&sources, &results, remarks), &sources, &reports)?;
+    console.info(&places("results", Some(&jtl_path), &reports));
     let (rows, files) = (thousands(merged.rows), sources.len());
     console.important(&format!("{rows} rows of {files} results joined\n"));
     Ok(0)

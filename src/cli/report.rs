@@ -4,20 +4,14 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::args::ReportArguments;
 use crate::cli::error::CliError;
+use crate::cli::leaving::places;
 use crate::cli::retold::{self, Retold};
 use crate::clock;
 use crate::console::Console;
-use crate::report::html;
-use crate::report::json;
-use crate::report::{OutputError, summary};
+use crate::report::{OutputError, Reports, Unwritten, summary};
 use crate::results::{self, Source};
 use crate::stats::thousands;
 use crate::verdict;
-
-/// The summary's name in the folder.
-const SUMMARY: &str = "summary.json";
-/// The page's name in the folder.
-const PAGE: &str = "report.html";
 
 /// Reads results and reports them together.
 pub(crate) fn report(console: Console, arguments: &ReportArguments) -> Result<u8, CliError> {
@@ -28,13 +22,12 @@ pub(crate) fn report(console: Console, arguments: &ReportArguments) -> Result<u8
     let retold = Retold::of(&sources, &results, remarks);
     console.info(&format!("{}\n", summary::render(&results.stats, retold.peak_connections())));
     if let Some(folder) = &arguments.output {
-        let paths = [SUMMARY, PAGE].map(|name| folder.join(name));
-        for path in &paths {
+        let reports = Reports::in_folder(folder);
+        for (path, _) in reports.all() {
             take(path, arguments.force)?;
         }
-        write(&retold, &sources, &paths[0], &paths[1])?;
-        let paths = paths.map(|path| path.display().to_string());
-        console.info(&format!("{:<16}{}\n\n", "report", paths.join(", ")));
+        write(&retold, &sources, &reports)?;
+        console.info(&places("report", None, &reports));
     }
     let rows = thousands(results.rows);
     console.important(&format!("{rows} rows read; {}\n", verdict::failures(&results.stats)));
@@ -64,20 +57,21 @@ fn take(path: &Path, force: bool) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Writes summary and page. The summary of a single run stays as the run wrote it: it knows times to the
+/// Writes all reports. The summary of a single run stays as the run wrote it: it knows times to the
 /// microsecond where rows have milliseconds.
 pub(crate) fn write(
     retold: &Retold<'_>,
     sources: &[Source],
-    summary: &Path,
-    page: &Path,
+    reports: &Reports,
 ) -> Result<(), CliError> {
+    let contents = retold.contents();
+    let page = retold.page(&contents);
     if let (Some(_), [Source { summary: Some(own), .. }]) = (retold.only_run(), sources) {
-        let text = fs_err::read(own).map_err(CliError::Summary)?;
-        fs_err::write(summary, text).map_err(CliError::Summary)?;
+        let text = fs_err::read(own).map_err(Unwritten::Summary)?;
+        fs_err::write(&reports.summary, text).map_err(Unwritten::Summary)?;
+        reports.write_others(&contents, &page)?;
     } else {
-        json::write(summary, &retold.contents()).map_err(CliError::Summary)?;
+        reports.write(&contents, &page)?;
     }
-    let failed = |source| CliError::Report { path: page.to_owned(), source };
-    html::write(page, &retold.page(&retold.contents())).map_err(failed)
+    Ok(())
 }

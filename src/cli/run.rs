@@ -51,7 +51,7 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
         included: &included,
     };
     let outputs = Outputs::open(wanted, clock.wall(clock.started()).into())?;
-    let Outputs { jtl, jtl_path, summary_path, report_path } = outputs;
+    let Outputs { jtl, jtl_path, reports } = outputs;
     program.show_secrets = arguments.show_secrets;
     program.time_limit = arguments.time_limit.or(program.time_limit);
     let recorder = Recorder::start(jtl, &jtl_path, clock, &sample_variables(&program))
@@ -93,8 +93,7 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
     let leaving = Leaving {
         console,
         jtl: &jtl_path,
-        summary: &summary_path,
-        report: &report_path,
+        reports: &reports,
         title: &program.name,
         started,
         ended: ended_at,

@@ -7,12 +7,10 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, Utc};
 use fs_err::OpenOptions;
 
+use crate::report::Reports;
+
 /// The JTL's name in a run folder.
 const JTL: &str = "samples.jtl";
-/// The summary's name in a run folder.
-const SUMMARY: &str = "summary.json";
-/// The page's name in a run folder.
-const REPORT: &str = "report.html";
 /// Where run folders without a name of their own go.
 pub(crate) const RESULTS: &str = "results";
 
@@ -41,10 +39,8 @@ pub struct Outputs {
     pub jtl_path: PathBuf,
     /// The JTL, empty.
     pub jtl: File,
-    /// Where the summary will be.
-    pub summary_path: PathBuf,
-    /// Where the page will be.
-    pub report_path: PathBuf,
+    /// Where everything else will be.
+    pub reports: Reports,
 }
 
 /// Results cannot go where they should; nothing was sent.
@@ -74,7 +70,7 @@ pub enum OutputError {
         /// The file.
         path: PathBuf,
     },
-    /// A JTL at the place of the summary or the page.
+    /// A JTL at the place of another output.
     #[error("`{}` is where the {what} goes", path.display())]
     IsTaken {
         /// The file.
@@ -105,32 +101,30 @@ impl Outputs {
     pub fn open(wanted: Wanted<'_>, now: DateTime<Utc>) -> Result<Self, OutputError> {
         // Before any folder is made, so that a refusal leaves nothing behind.
         wanted.jtl.map_or(Ok(()), refuse_numbered)?;
-        let (jtl_path, summary_path, report_path) = match (wanted.folder, wanted.jtl) {
+        let (jtl_path, reports) = match (wanted.folder, wanted.jtl) {
             (Some(folder), jtl) => {
                 take_folder(folder, wanted.force)?;
                 let jtl = jtl.map_or_else(|| folder.join(JTL), Path::to_owned);
-                (jtl, folder.join(SUMMARY), folder.join(REPORT))
+                (jtl, Reports::in_folder(folder))
             }
-            (None, Some(jtl)) => {
-                (jtl.to_owned(), jtl.with_extension(SUMMARY), jtl.with_extension(REPORT))
-            }
+            (None, Some(jtl)) => (jtl.to_owned(), Reports::beside(jtl)),
             (None, None) => {
                 let folder = new_folder(wanted.plan, now)?;
-                (folder.join(JTL), folder.join(SUMMARY), folder.join(REPORT))
+                (folder.join(JTL), Reports::in_folder(&folder))
             }
         };
-        for (taken, what) in [(&summary_path, "summary"), (&report_path, "report")] {
+        for (taken, what) in reports.all() {
             if is_same_file(&jtl_path, taken) {
                 return Err(OutputError::IsTaken { path: jtl_path, what });
             }
         }
-        for path in [&jtl_path, &summary_path, &report_path] {
+        for path in std::iter::once(&*jtl_path).chain(reports.all().map(|(path, _)| path)) {
             let mut parts = wanted.included.iter().map(PathBuf::as_path).chain([wanted.plan]);
             if parts.any(|part| is_same_file(path, part)) {
-                return Err(OutputError::IsPlan { path: path.clone() });
+                return Err(OutputError::IsPlan { path: path.to_owned() });
             }
             if path.exists() && !wanted.force {
-                return Err(OutputError::Exists { path: path.clone() });
+                return Err(OutputError::Exists { path: path.to_owned() });
             }
         }
         if let Some(parent) = jtl_path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
@@ -139,11 +133,11 @@ impl Outputs {
         let jtl = open_empty(&jtl_path, wanted.force)?;
         // What cannot be written should be known now, not after an hour of load. The summary of an
         // earlier run must not stand beside these rows, should this run not come to its end.
-        for path in [&summary_path, &report_path] {
+        for (path, _) in reports.all() {
             open_empty(path, wanted.force)?;
             fs_err::remove_file(path)?;
         }
-        Ok(Self { jtl_path, jtl: jtl.into(), summary_path, report_path })
+        Ok(Self { jtl_path, jtl: jtl.into(), reports })
     }
 }
 
@@ -179,8 +173,9 @@ fn take_folder(folder: &Path, force: bool) -> Result<(), OutputError> {
     fs_err::create_dir_all(folder)?;
     if let Some(entry) = fs_err::read_dir(folder)?.next() {
         entry?;
-        for name in [JTL, SUMMARY, REPORT] {
-            let path = folder.join(name);
+        let reports = Reports::in_folder(folder);
+        let own = reports.all().map(|(path, _)| path.to_owned());
+        for path in std::iter::once(folder.join(JTL)).chain(own) {
             if path.exists() {
                 return if force { Ok(()) } else { Err(OutputError::Exists { path }) };
             }
@@ -237,8 +232,8 @@ mod tests {
         let folder = root.path().join("a/b");
         let outputs = open(Some(&folder), None, false).unwrap();
         assert_eq!(outputs.jtl_path, folder.join("samples.jtl"));
-        assert_eq!(outputs.summary_path, folder.join("summary.json"));
-        assert_eq!(outputs.report_path, folder.join("report.html"));
+        assert_eq!(outputs.reports.summary, folder.join("summary.json"));
+        assert_eq!(outputs.reports.page, folder.join("report.html"));
         assert!(matches!(open(Some(&folder), None, false), Err(OutputError::Exists { .. })));
         open(Some(&folder), None, true).unwrap();
     }
@@ -254,13 +249,21 @@ mod tests {
     #[test]
     fn the_summary_of_an_earlier_run_does_not_stand_beside_new_rows() {
         let root = tempfile::tempdir().unwrap();
-        let old = ["summary.json", "report.html"].map(|name| root.path().join(name));
+        let names = [
+            "summary.json",
+            "report.html",
+            "junit.xml",
+            "summary.md",
+            "latency.hlog",
+            "metrics.txt",
+        ];
+        let old = names.map(|name| root.path().join(name));
         fs_err::write(root.path().join("samples.jtl"), "old rows").unwrap();
         for path in &old {
             fs_err::write(path, "old verdict").unwrap();
         }
         let outputs = open(Some(root.path()), None, true).unwrap();
-        assert!(!old[0].exists() && !old[1].exists());
+        assert!(old.iter().all(|path| !path.exists()));
         assert_eq!(fs_err::metadata(outputs.jtl_path).unwrap().len(), 0);
     }
 
@@ -289,15 +292,22 @@ mod tests {
     fn a_jtl_alone_has_its_summary_and_page_beside_it() {
         let root = tempfile::tempdir().unwrap();
         let outputs = open(None, Some(&root.path().join("night.jtl")), false).unwrap();
-        assert_eq!(outputs.report_path, root.path().join("night.report.html"));
-        assert_eq!(outputs.summary_path, root.path().join("night.summary.json"));
+        assert_eq!(outputs.reports.page, root.path().join("night.report.html"));
+        assert_eq!(outputs.reports.summary, root.path().join("night.summary.json"));
     }
 
     #[test]
     fn the_jtl_never_lies_where_something_else_goes() {
         let root = tempfile::tempdir().unwrap();
         for force in [false, true] {
-            for (name, what) in [("summary.json", "summary"), ("report.html", "report")] {
+            for (name, what) in [
+                ("summary.json", "summary"),
+                ("report.html", "report"),
+                ("junit.xml", "JUnit report"),
+                ("summary.md", "Markdown summary"),
+                ("latency.hlog", "log of histograms"),
+                ("metrics.txt", "metrics"),
+            ] {
                 let jtl = root.path().join("run/../run").join(name);
                 let error = open(Some(&root.path().join("run")), Some(&jtl), force).unwrap_err();
                 assert!(matches!(error, OutputError::IsTaken { .. }), "{error}");

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::report::asides::asides;
+use crate::report::texts::sorted_causes;
 use crate::report::units::{printable, rate, size, time};
 use crate::sample::{Beats, Code};
 use crate::stats::{ConnectionStats, Health, LabelStats, Stats, Times, thousands};
@@ -231,17 +232,10 @@ fn close_code(code: u16) -> String {
 }
 
 fn causes(out: &mut String, stats: &Stats) {
-    let mut causes: Vec<_> = stats
-        .labels()
-        .flat_map(|(label, figures)| {
-            figures.causes.iter().map(move |(key, cause)| (label, key, cause))
-        })
-        .collect();
+    let causes = sorted_causes(stats.labels());
     if causes.is_empty() {
         return;
     }
-    causes
-        .sort_by(|one, other| (other.2.count, one.0, one.1).cmp(&(one.2.count, other.0, other.1)));
     out.push_str("\nfailures\n");
     for (label, key, cause) in causes.iter().take(MAX_CAUSES) {
         let times = thousands(cause.count);

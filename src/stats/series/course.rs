@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use hdrhistogram::Histogram;
+
 use crate::stats::series::Series;
 use crate::stats::series::packed::{Packed, Times};
 use crate::stats::series::past::Part;
@@ -57,6 +59,11 @@ impl Distribution {
     /// The time that `percent` of all do not exceed; `None` if there is none.
     pub fn percentile(&self, percent: f64) -> Option<Duration> {
         self.0.at(percent / 100.0).map(Duration::from_micros)
+    }
+
+    /// All of them, in microseconds.
+    pub fn histogram(&self) -> &Histogram<u32> {
+        self.0.histogram()
     }
 
     /// The times and how often each came, in ascending order.

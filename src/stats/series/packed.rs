@@ -36,6 +36,10 @@ impl Times {
         );
     }
 
+    pub(super) fn histogram(&self) -> &Histogram<u32> {
+        &self.0
+    }
+
     /// Makes it empty; its memory stays.
     pub(super) fn clear(&mut self) {
         self.0.reset();
