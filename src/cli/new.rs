@@ -8,7 +8,7 @@ use fs_err::OpenOptions;
 use crate::cli::args::NewArguments;
 use crate::cli::error::CliError;
 use crate::console::Console;
-use crate::net::{Url, UrlError, is_secret};
+use crate::net::{Url, UrlError, is_secret, password, user_info};
 use crate::plan;
 
 /// The schema's name, as the plan's first line gives it to editors.
@@ -75,12 +75,20 @@ fn plan_for(text: &str) -> Result<(String, String), NewError> {
     let url = Url::parse(text, None).map_err(bad)?;
     let (address, path) = split(text);
     let (path, properties) = without_secrets(path);
+    // As `basic_auth` would: given with `-J`.
+    let address = match (password(address), user_info(address)) {
+        (Some(password), Some(user_info)) => {
+            let start = user_info.end - password.len();
+            format!("{}${{__P(password)}}{}", &address[..start], &address[user_info.end..])
+        }
+        _ => address.to_owned(),
+    };
     let name = |one: char| if one.is_ascii_alphanumeric() { one } else { '-' };
     let host: String = url.host.chars().map(name).collect();
     let host = host.trim_matches('-').to_owned();
     let plan = PLAN
         .replace("{host}", &url.host)
-        .replace("{url}", &quoted(address))
+        .replace("{url}", &quoted(&address))
         .replace("{path}", &quoted(&path))
         .replace("{properties}\n", &properties);
     Ok((plan, host))

@@ -74,7 +74,7 @@ pub(crate) fn property(program: &Program, name: &str, value: &str) -> String {
     } else if net::is_secret(name) || is_variable(program, name) {
         MASK.to_owned()
     } else {
-        net::shown(&program.secrets.mask(value))
+        net::shown(&without_telling(&program.secrets.mask(value)))
     }
 }
 

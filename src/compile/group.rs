@@ -8,6 +8,7 @@ use crate::compile::reply::settle_readers;
 use crate::compile::schedule::Load;
 use crate::compile::scope::Scope;
 use crate::compile::secrets::add_constants;
+use crate::net;
 use crate::plan::{At, Loaded, Path, Plan, Problem, Setting, Text, ThreadGroup};
 use crate::program::{
     ConnectionCount, DataSet, Group, LAST_FRAME_FINAL, Phase, Program, VariableId,
@@ -82,9 +83,10 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
     let numbered = compiler.variables.numbers();
     let secret_variables = compiler.secret_variables(&named_secrets, &families);
     let mut secrets = std::mem::take(&mut compiler.secrets);
-    add_constants(&mut secrets, &variables, &secret_variables);
-    add_constants(&mut secrets, &compiler.set_values, &secret_variables);
+    let known = variables.iter().chain(&compiler.set_values);
+    add_constants(&mut secrets, known, &secret_variables);
     let (graceful_stop, time_limit) = compiler.ends(plan);
+    let variable_names = std::mem::take(&mut compiler.variables).into_names();
     Program {
         name,
         graceful_stop,
@@ -94,11 +96,12 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
         numbered,
         secrets,
         secret_variables,
+        telling_variables: telling(&variable_names),
         last_frame_final,
         show_secrets: false,
         in_turn: false,
         sample_variables,
-        variable_names: std::mem::take(&mut compiler.variables).into_names(),
+        variable_names,
         variables,
         counters: compiler.counters as usize,
         rendezvous: compiler.rendezvous,
@@ -106,6 +109,16 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
         thresholds,
         compare,
     }
+}
+
+/// The variables whose names tell that they hold secrets.
+fn telling(names: &[String]) -> Vec<VariableId> {
+    (0..)
+        .map(VariableId)
+        .zip(names)
+        .filter(|(_, name)| net::is_secret(name))
+        .map(|(id, _)| id)
+        .collect()
 }
 
 /// The places of the data sets of which some variable is read.

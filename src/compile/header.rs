@@ -183,7 +183,7 @@ impl Compiler<'_> {
         };
         let (user, password) = (user?, password?);
         if let Some(password) = password.as_constant() {
-            self.secrets.remember(password);
+            self.secrets.remember_password(password);
         }
         Some(BasicAuth { user, password })
     }

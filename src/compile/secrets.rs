@@ -65,12 +65,12 @@ impl Compiler<'_> {
 }
 
 /// Adds the values of secret variables that are known before the run.
-pub(super) fn add_constants(
+pub(super) fn add_constants<'p>(
     secrets: &mut Secrets,
-    variables: &[(VariableId, Template)],
+    known: impl Iterator<Item = &'p (VariableId, Template)>,
     secret: &[VariableId],
 ) {
-    for (variable, template) in variables {
+    for (variable, template) in known {
         if let Some(value) = template.as_constant().filter(|_| secret.contains(variable)) {
             secrets.remember(value);
         }

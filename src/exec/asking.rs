@@ -84,7 +84,7 @@ impl Asking {
             (None, Some((user, password))) if !is_said => (user.clone(), password.clone()),
             (None, _) => return Ok(()),
         };
-        scope.hide(|secrets| secrets.remember(&password));
+        scope.hide(|secrets| secrets.remember_password(&password));
         let value = format!("Basic {}", BASE64.encode(format!("{user}:{password}").as_bytes()));
         self.say(scope, "Authorization", value);
         Ok(())

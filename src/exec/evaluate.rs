@@ -92,6 +92,11 @@ impl Scope {
                 self.hide(|secrets| values.iter().for_each(|value| secrets.remember(value)));
             }
         }
+        if self.shared.program.telling_variables.contains(&variable) {
+            for text in held.texts() {
+                self.hide(|secrets| secrets.remember_telling(text));
+            }
+        }
         self.variables[variable.0 as usize] = held;
     }
 
@@ -164,6 +169,9 @@ impl Scope {
     /// The values of the plan's `sample_variables`; `None` for those that have none.
     pub(crate) fn sample_variables(&self) -> Vec<Option<Cow<'_, str>>> {
         let value = |variable: &VariableId| match &self.variables[variable.0 as usize] {
+            Held::Text(text) if text.contains([':', '=']) => {
+                Some(Cow::Owned(self.shown_quote(text.to_string())))
+            }
             Held::Text(text) => Some(self.shown(Cow::Borrowed(text))),
             Held::Nothing | Held::Missing(_) | Held::List(_) => None,
         };

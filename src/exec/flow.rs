@@ -126,7 +126,10 @@ impl<'p> Thread<'p> {
     }
 
     fn enter_transaction(&mut self, own: &'p program::Transaction) {
-        let label = self.scope.text(&own.name).map(|label| self.scope.shown(label).into_owned());
+        let is_written = !own.name.source.contains("${");
+        let label = self.scope.text(&own.name).map(|label| {
+            if is_written { label.into_owned() } else { self.scope.shown(label).into_owned() }
+        });
         let begun = label.and_then(|label| Ok((label, self.scope.value(&own.include_pauses)?)));
         match begun {
             Ok((label, include_pauses)) => {
@@ -281,7 +284,7 @@ impl<'p> Thread<'p> {
     pub(crate) fn log(&mut self, text: &Template) {
         match self.scope.text(text) {
             Ok(text) => {
-                let text = self.scope.shown(text);
+                let text = self.scope.shown_quote(text.into_owned());
                 self.worker.note(&Note::Log { thread: &self.name, text: &text });
             }
             Err(failure) => self.not_done("log", failure),

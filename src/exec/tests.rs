@@ -176,6 +176,7 @@ fn program(group: Group, counters: usize) -> Program {
         last_frame_final: None,
         numbered: std::collections::HashMap::new(),
         secret_variables: Vec::new(),
+        telling_variables: Vec::new(),
         secrets: Secrets::default(),
         show_secrets: false,
         rendezvous: 0,

@@ -95,6 +95,8 @@ pub struct Program {
     pub numbered: HashMap<VariableId, Vec<VariableId>>,
     /// Variables whose values no output shows.
     pub secret_variables: Vec<VariableId>,
+    /// Variables whose names tell that they hold secrets; short values are not hidden everywhere.
+    pub telling_variables: Vec<VariableId>,
     /// Secrets that are known before the run.
     pub secrets: Secrets,
     /// Whether secrets are shown after all, also those of URLs.

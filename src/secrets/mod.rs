@@ -35,6 +35,12 @@ const RECOGNISED: usize = 4;
 /// bytes: `lang=en` of a cookie must not hide every `en`.
 const TELLING: usize = 8;
 
+/// A password is, if it has so many.
+const PASSWORD: usize = 4;
+
+/// Of a body that is no JSON so many bytes are searched.
+const SEARCHED: usize = 64 * 1024;
+
 /// Secret values, as they are and as they stand in URLs and in JSON.
 #[derive(Debug, Clone, Default)]
 pub struct Secrets {
@@ -94,8 +100,8 @@ impl Secrets {
     /// that they are secrets.
     pub fn remember_url(&mut self, url: &str) {
         if let Some(password) = net::password(url) {
-            self.remember(password);
-            self.remember(&percent_decode_str(password).decode_utf8_lossy());
+            self.remember_password(password);
+            self.remember_password(&percent_decode_str(password).decode_utf8_lossy());
         }
         let Some((_, query)) = url.split_once('?') else { return };
         for (name, value) in query.split('&').filter_map(|parameter| parameter.split_once('=')) {
@@ -109,9 +115,8 @@ impl Secrets {
 
     /// Adds the value of a field of a form or of JSON if its name tells that it is a secret.
     pub fn remember_field(&mut self, name: &str, value: &str) {
-        if name.to_ascii_lowercase().contains("password") {
-            // However short.
-            self.remember(value);
+        if name.to_ascii_lowercase().trim_end_matches('s').ends_with("password") {
+            self.remember_password(value);
         } else if net::is_secret(name) {
             self.remember_telling(value);
         }
@@ -134,7 +139,7 @@ impl Secrets {
         if is_json && values.byte_offset() >= bytes.trim_ascii_end().len() {
             return;
         }
-        let text = String::from_utf8_lossy(bytes);
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(SEARCHED)]);
         for field in telling::fields(&text) {
             let value = &text[field.value];
             self.remember_field(field.name, value);
@@ -164,7 +169,16 @@ impl Secrets {
         }
     }
 
-    fn remember_telling(&mut self, value: &str) {
+    /// Adds a password that is not named in `secrets`, unless it is so short that it would hide what is
+    /// none.
+    pub fn remember_password(&mut self, value: &str) {
+        if value.len() >= PASSWORD {
+            self.remember(value);
+        }
+    }
+
+    /// Adds a value that only a name tells to be a secret, unless it is short.
+    pub fn remember_telling(&mut self, value: &str) {
         if value.len() >= TELLING {
             self.remember(value);
         }
@@ -327,9 +341,9 @@ mod tests {
         secrets.remember_header("cookie", "lang=en; sid=0123456789");
         secrets.remember_header("X-Room", "lobby-lobby");
         secrets.remember_url("ws://h/?apikey=secret%20secret&room=lobby-lobby&token=short");
-        secrets.remember_body(br#"{"a":[{"passwords":["pw"]}],"token":"tokentoken","key":"k"}"#);
+        secrets.remember_body(br#"{"a":[{"passwords":["pw12"]}],"token":"tokentoken","key":"k"}"#);
         secrets.remember_set_cookie("s=setcookie; Path=/lobby-lobby");
-        assert_eq!(secrets.mask("pw tokentoken k setcookie"), "*** *** k ***");
+        assert_eq!(secrets.mask("pw12 tokentoken k setcookie"), "*** *** k ***");
         secrets.remember_url("ws://bob:p%40ss@h/?a=b@c:d");
         assert_eq!(secrets.mask("bob p%40ss p@ss c:d"), "bob *** *** c:d");
         let text = "abcdefgh== en 0123456789 secret secret secret%20secret lobby-lobby short";

@@ -10,25 +10,48 @@ use regex::Regex;
 use crate::net;
 use crate::secrets::MASK;
 
-/// A name and what follows it, in each of the ways in which they are written. Names are judged
-/// afterwards, and a value ends with its text where that was cut.
-static FIELD: LazyLock<Regex> = LazyLock::new(|| {
+/// How a name and its value are written. The value is looked at only once its name is known to tell
+/// something: whatever the text, no part of it is read again and again.
+struct Notation {
+    /// Up to where the value begins.
+    name: &'static str,
+    value: &'static str,
+}
+
+const NOTATIONS: [Notation; 6] = [
+    // JSON within the text of another JSON.
+    Notation {
+        name: r#"\\"(NAME)\\"\s*:\s*"#,
+        value: r#"\\"((?:[^"\\]|\\[^"])*)|(-?[0-9][\w.+-]*)"#,
+    },
+    // JSON.
+    Notation { name: r#""(NAME)"\s*:\s*"#, value: r#""((?:[^"\\]|\\.)*)|(-?[0-9][\w.+-]*)"# },
+    // Queries, forms, cookies.
+    Notation { name: "(NAME)=", value: r#""([^"]*)|([^&\s"'<>;,#…`]+)"# },
+    // Headers and keys of YAML, one on a line, also where line ends are shown as `\n`.
+    Notation {
+        name: r"(?:(?m:^)|\\n)\s*(?:- +)?(NAME)[\t ]*:[\t ]*",
+        value: r"([^\s{\[](?:[^\r\n\\]|\\[^nr])*)",
+    },
+    // Headers in a text that has lost its line ends.
+    Notation {
+        name: r"\b((?:[A-Za-z]+-)+[A-Za-z]+|Authorization|Cookie): +",
+        value: r"((?:(?i:Basic|Bearer|Digest|Negotiate|Token) +)?[^\s,;]+)",
+    },
+    // Keys of YAML within braces.
+    Notation {
+        name: r"[{,]\s*(NAME)\s*:\s+",
+        value: r#"'([^']*)|"((?:[^"\\]|\\.)*)|([^\s'"{\[][^,}\r\n]*)"#,
+    },
+];
+
+/// All names, one group for each notation, and the values of each notation.
+static FIELD: LazyLock<(Regex, Vec<Regex>)> = LazyLock::new(|| {
+    let pattern = |text: &str| Regex::new(text).expect("the pattern is valid");
     let name = r"[A-Za-z0-9_.\[\]-]{2,64}";
-    let fields = [
-        // JSON, and JSON within the text of another JSON.
-        format!(r#"\\"({name})\\"\s*:\s*(?:\\"((?:[^"\\]|\\[^"])*)|(-?[0-9][\w.+-]*))"#),
-        format!(r#""({name})"\s*:\s*(?:"((?:[^"\\]|\\.)*)|(-?[0-9][\w.+-]*))"#),
-        // Queries, forms, cookies.
-        format!(r#"({name})=(?:"([^"]*)|([^&\s"'<>;,#…`]+))"#),
-        // Headers; keys of YAML, and those within braces.
-        format!(r"(?m:^)\s*(?:- +)?({name})[\t ]*:[\t ]*([^\s{{\[][^\r\n]*)"),
-        // Headers in a text that has lost its line ends.
-        r"\b((?:[A-Za-z]+-)+[A-Za-z]+|Authorization|Cookie): +([^\s,;]+)".to_owned(),
-        format!(
-            r#"[{{,]\s*({name})\s*:\s+(?:'([^']*)|"((?:[^"\\]|\\.)*)|([^\s'"{{\[][^,}}\r\n]*))"#
-        ),
-    ];
-    Regex::new(&fields.join("|")).expect("the pattern is valid")
+    let names: Vec<String> = NOTATIONS.iter().map(|one| one.name.replace("NAME", name)).collect();
+    let values = NOTATIONS.iter().map(|one| pattern(&format!(r"\A(?:{})", one.value)));
+    (pattern(&names.join("|")), values.collect())
 });
 
 /// A field of a text whose name tells that its value is a secret.
@@ -40,23 +63,30 @@ pub(super) struct Field<'t> {
 
 /// The secret fields of a text, in order.
 pub(super) fn fields(text: &str) -> impl Iterator<Item = Field<'_>> {
+    let (names, values) = &*FIELD;
     let mut from = 0;
     std::iter::from_fn(move || {
-        while let Some(found) = FIELD.captures_at(text, from) {
-            let mut groups = found.iter().skip(1).flatten();
-            let (name, value) = (groups.next()?, groups.next()?);
-            // What alone is called a key is more often that of an entry than of a door, but for URLs.
-            let is_parameter = text[name.end()..].starts_with('=');
-            let is_entry = !is_parameter && name.as_str().eq_ignore_ascii_case("key");
-            let written = value.as_str().trim_end();
-            let is_none = ["null", "~", "true", "false", ""].contains(&written);
-            if net::is_secret(name.as_str()) && !is_entry && !is_none {
-                from = value.end();
-                let value = value.start()..value.start() + written.len();
-                return Some(Field { name: name.as_str(), value });
-            }
+        while let Some(found) = names.captures_at(text, from) {
+            let (kind, name) =
+                found.iter().skip(1).enumerate().find_map(|(kind, name)| Some((kind, name?)))?;
+            let start = found.get_match().end();
             // Its value may hold others.
             from = name.end();
+            // What alone is called a key is more often that of an entry than of a door, but for URLs.
+            let is_entry =
+                name.as_str().eq_ignore_ascii_case("key") && !text[name.end()..].starts_with('=');
+            if is_entry || !net::is_secret(name.as_str()) {
+                continue;
+            }
+            let Some(value) = values[kind].captures(&text[start..]) else { continue };
+            let Some(value) = value.iter().skip(1).flatten().next() else { continue };
+            let written = value.as_str().trim_end();
+            if ["null", "~", "true", "false", ""].contains(&written) {
+                continue;
+            }
+            from = start + value.end();
+            let value = start + value.start()..start + value.start() + written.len();
+            return Some(Field { name: name.as_str(), value });
         }
         None
     })
@@ -65,6 +95,9 @@ pub(super) fn fields(text: &str) -> impl Iterator<Item = Field<'_>> {
 /// The text with `***` for what it tells to be a secret; borrowed where there is nothing. Names of
 /// variables (`${token}`) are none.
 pub fn without_telling(text: &str) -> Cow<'_, str> {
+    if !text.contains([':', '=']) {
+        return Cow::Borrowed(text);
+    }
     let mut hidden: Vec<Range<usize>> = fields(text).map(|field| field.value).collect();
     hidden.extend(user_infos(text));
     if hidden.is_empty() {
@@ -134,6 +167,11 @@ mod tests {
             ),
             ("  Authorization: Bearer abc", "  Authorization: ***"),
             ("GET / HTTP/1.1 X-Api-Key: ab Host: h", "GET / HTTP/1.1 X-Api-Key: *** Host: h"),
+            (
+                r"found /CONNECT\nlogin:bob\npasscode:pw\nhost:h/",
+                r"found /CONNECT\nlogin:bob\npasscode:***\nhost:h/",
+            ),
+            ("a Authorization: Bearer ab12 b", "a Authorization: *** b"),
             ("  - Cookie: a=b", "  - Cookie: ***"),
             ("{ user: bob, password: pw }", "{ user: bob, password: *** }"),
             (
@@ -160,6 +198,16 @@ mod tests {
             "read timeout: no message in 500 ms",
         ] {
             assert!(matches!(without_telling(text), Cow::Borrowed(_)), "{}", without_telling(text));
+        }
+    }
+
+    #[test]
+    fn a_text_that_looks_like_many_fields_is_read_once() {
+        for part in ["aa=", "35=D|", "{aa: x", "year=2024/", "\"a\":\"b", "token=", "a\n"] {
+            let text = part.repeat(200_000 / part.len());
+            let started = crate::clock::now();
+            assert!(fields(&text).count() < text.len());
+            assert!(started.elapsed().as_secs() < 20, "{part}: {:?}", started.elapsed());
         }
     }
 }

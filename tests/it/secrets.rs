@@ -229,6 +229,12 @@ fn teller() -> (Peer, Arc<Mutex<Vec<String>>>) {
                 let token = |n| format!("\"token{n}\":\"tale-{n:05}\"");
                 ("200", String::new(), format!("{{{}}}", many(&token, ",")))
             }
+            "/fields" => ("200", String::new(), "aa=".repeat(20_000)),
+            "/demand" => (
+                "200",
+                String::new(),
+                "{\"password_age\":\"chat\",\"passwords\":\"no\"}".to_owned(),
+            ),
             "/refuse" => ("403", String::new(), request.clone()),
             _ => ("200", String::new(), request.clone()),
         };
@@ -368,4 +374,67 @@ thread_groups:
     finished.expect_exit(2);
     expect_none_of(&["hunter"], &finished.stderr);
     assert!(finished.stderr.contains("write `%2F` for `/`"), "{}", finished.stderr);
+}
+
+#[test]
+fn a_body_that_looks_like_many_fields_takes_no_time() {
+    let plan = r"
+defaults: { url: 'ws://${__P(target)}' }
+time_limit: 20s
+thread_groups:
+  - steps:
+      - http: { name: fields, path: /fields }
+      - http: { name: own, path: /refuse, body: '${__P(fields)}' }
+";
+    let ((peer, _), env) = (teller(), Env::new());
+    let target = format!("target={}", peer.address());
+    let fields = format!("fields={}", "35=D|".repeat(8_000));
+    let finished = env.run(plan, &["-J", &target, "-J", &fields]);
+    finished.expect_exit(1);
+    assert_eq!(finished.rows.len(), 2, "{finished:#?}");
+}
+
+#[test]
+fn neither_a_short_secret_nor_a_server_changes_a_label_that_the_plan_has_written() {
+    let plan = r"
+secrets: [pw]
+variables: { pw: demo }
+defaults: { url: 'ws://${__P(target)}' }
+thread_groups:
+  - loops: 3
+    steps:
+      - http: { name: demo chat, path: /demand, basic_auth: { user: a, password: a } }
+      - transaction: { name: a chat, steps: [ http: { name: chat, path: /say, body: '${pw}' } ] }
+thresholds: { demo chat: count > 2, chat: error_rate < 1% }
+";
+    let ((peer, _), env) = (teller(), Env::new());
+    let finished = env.run(plan, &["-J", &format!("target={}", peer.address())]);
+    finished.expect_exit(0);
+    let labels: Vec<&str> = finished.rows.iter().map(|row| row.label.as_str()).collect();
+    assert_eq!(labels, ["demo chat", "chat", "a chat"].repeat(3), "{finished:#?}");
+}
+
+#[test]
+fn what_a_variable_with_a_telling_name_holds_is_a_secret() {
+    let plan = r#"
+sample_variables: [token]
+defaults: { url: 'ws://${__P(target)}' }
+thread_groups:
+  - steps:
+      - open: { url: '${__P(other)}' }
+      - request_response:
+          name: log in
+          send: '{"token":"hunter-token-1"}'
+          extract: { json: { path: $.token, as: token } }
+      - log: 'a Bearer ${token}, {"auth_key":"hunter-2"}'
+      - request_response: { name: 'say ${token}', send: 'so ${token}', assert: { equals: x } }
+      - http: { name: query, path: '/refuse?to=a;token=hunter-3' }
+"#;
+    let ((peer, _), server, env) = (teller(), target(), Env::new());
+    let address = format!("target={}", peer.address());
+    let other = format!("other=ws://{}/echo", server.address());
+    let finished = env.run(plan, &["-J", &address, "-J", &other]);
+    finished.expect_exit(1);
+    assert_eq!(finished.rows.len(), 4, "{finished:#?}");
+    expect_none_of(&["hunter"], &outputs(&env, &finished));
 }
