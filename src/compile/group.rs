@@ -83,8 +83,7 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
     let numbered = compiler.variables.numbers();
     let secret_variables = compiler.secret_variables(&named_secrets, &families);
     let mut secrets = std::mem::take(&mut compiler.secrets);
-    let known = variables.iter().chain(&compiler.set_values);
-    add_constants(&mut secrets, known, &secret_variables);
+    add_constants(&mut secrets, variables.iter().chain(&compiler.set_values), &secret_variables);
     let (graceful_stop, time_limit) = compiler.ends(plan);
     let variable_names = std::mem::take(&mut compiler.variables).into_names();
     Program {

@@ -24,6 +24,9 @@ const ANYWHERE: [&str; 13] = [
 /// neither `keyboard` nor `inside`.
 const AT_THE_END: [&str; 7] = ["key", "auth", "sid", "session", "jwt", "pwd", "sig"];
 
+/// What ends a parameter; `?`, because it may be an address with parameters of its own.
+const SEPARATORS: [char; 3] = ['&', ';', '?'];
+
 /// Whether what stands under this name (of a query parameter, a property, a field, a header) is taken
 /// for a secret.
 pub fn is_secret(name: &str) -> bool {
@@ -93,12 +96,11 @@ pub fn shown(url: &str) -> String {
     };
     let Some((before, query)) = hidden.split_once('?') else { return hidden.into_owned() };
     let mut shown = format!("{before}?");
-    // A parameter may be an address with parameters of its own.
-    for parameter in query.split_inclusive(['&', '?']) {
+    for parameter in query.split_inclusive(SEPARATORS) {
         match parameter.split_once('=') {
             Some((name, _)) if is_secret(name) => {
                 shown.extend([name, "=***"]);
-                shown.extend(parameter.chars().next_back().filter(|c| ['&', '?'].contains(c)));
+                shown.extend(parameter.chars().next_back().filter(|c| SEPARATORS.contains(c)));
             }
             _ => shown += parameter,
         }
@@ -147,8 +149,8 @@ mod tests {
     fn secrets_in_the_query_are_not_shown() {
         let url = "ws://h/?access_token=abc&room=1&API_KEY=x";
         assert_eq!(shown(url), "ws://h/?access_token=***&room=1&API_KEY=***");
-        let url = "ws://h/?to=/x?token=a&b=c?d&key=e";
-        assert_eq!(shown(url), "ws://h/?to=/x?token=***&b=c?d&key=***");
+        let url = "ws://h/?to=/x?token=a&b=c?d;key=e";
+        assert_eq!(shown(url), "ws://h/?to=/x?token=***&b=c?d;key=***");
     }
 
     #[test]

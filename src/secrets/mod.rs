@@ -12,7 +12,7 @@ use url::form_urlencoded;
 
 use crate::net;
 
-pub use telling::without_telling;
+pub use telling::{get_ready, without_telling};
 
 /// What stands in place of a secret.
 pub const MASK: &str = "***";

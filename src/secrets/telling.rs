@@ -21,27 +21,30 @@ struct Notation {
 const NOTATIONS: [Notation; 6] = [
     // JSON within the text of another JSON.
     Notation {
-        name: r#"\\"(NAME)\\"\s*:\s*"#,
-        value: r#"\\"((?:[^"\\]|\\[^"])*)|(-?[0-9][\w.+-]*)"#,
+        name: r#"\\"(NAME)\\"[ \t\r\n]*:[ \t\r\n]*"#,
+        value: r#"\\"((?:[^"\\]|\\[^"])*)|(-?[0-9][A-Za-z0-9_.+-]*)"#,
     },
     // JSON.
-    Notation { name: r#""(NAME)"\s*:\s*"#, value: r#""((?:[^"\\]|\\.)*)|(-?[0-9][\w.+-]*)"# },
+    Notation {
+        name: r#""(NAME)"[ \t\r\n]*:[ \t\r\n]*"#,
+        value: r#""((?:[^"\\]|\\.)*)|(-?[0-9][A-Za-z0-9_.+-]*)"#,
+    },
     // Queries, forms, cookies.
-    Notation { name: "(NAME)=", value: r#""([^"]*)|([^&\s"'<>;,#…`]+)"# },
+    Notation { name: "(NAME)=", value: r#""([^"]*)|([^& \t\r\n"'<>;,#…`]+)"# },
     // Headers and keys of YAML, one on a line, also where line ends are shown as `\n`.
     Notation {
-        name: r"(?:(?m:^)|\\n)\s*(?:- +)?(NAME)[\t ]*:[\t ]*",
-        value: r"([^\s{\[](?:[^\r\n\\]|\\[^nr])*)",
+        name: r"(?:(?m:^)|\\n)[ \t\r\n]*(?:- +)?(NAME)[\t ]*:[\t ]*",
+        value: r"([^ \t\r\n{\[](?:[^\r\n\\]|\\[^nr])*)",
     },
     // Headers in a text that has lost its line ends.
     Notation {
-        name: r"\b((?:[A-Za-z]+-)+[A-Za-z]+|Authorization|Cookie): +",
-        value: r"((?:(?i:Basic|Bearer|Digest|Negotiate|Token) +)?[^\s,;]+)",
+        name: r"(?-u:\b)((?:[A-Za-z]+-)+[A-Za-z]+|Authorization|Cookie): +",
+        value: r"((?:(?i:Basic|Bearer|Digest|Negotiate|Token) +)?[^ \t\r\n,;]+)",
     },
     // Keys of YAML within braces.
     Notation {
-        name: r"[{,]\s*(NAME)\s*:\s+",
-        value: r#"'([^']*)|"((?:[^"\\]|\\.)*)|([^\s'"{\[][^,}\r\n]*)"#,
+        name: r"[{,][ \t\r\n]*(NAME)[ \t\r\n]*:[ \t\r\n]+",
+        value: r#"'([^']*)|"((?:[^"\\]|\\.)*)|([^ \t\r\n'"{\[][^,}\r\n]*)"#,
     },
 ];
 
@@ -53,6 +56,11 @@ static FIELD: LazyLock<(Regex, Vec<Regex>)> = LazyLock::new(|| {
     let values = NOTATIONS.iter().map(|one| pattern(&format!(r"\A(?:{})", one.value)));
     (pattern(&names.join("|")), values.collect())
 });
+
+/// Makes the search ready, so that no run waits for it.
+pub fn get_ready() {
+    LazyLock::force(&FIELD);
+}
 
 /// A field of a text whose name tells that its value is a secret.
 #[derive(Debug, PartialEq, Eq)]

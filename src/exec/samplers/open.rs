@@ -136,7 +136,7 @@ pub(crate) fn shown_address(
     if scope.shared.program.show_secrets {
         connections.worker.shared_text(address)
     } else {
-        let shown = net::shown(&scope.shown_quote(address.to_owned()));
+        let shown = net::shown(&scope.shown(address.into()));
         connections.worker.shared_text(&shown)
     }
 }
