@@ -36,7 +36,7 @@ pub(crate) enum Command {
     Functions,
     /// Print the JSON schema of plans, for editors.
     Schema(SchemaArguments),
-    /// Read results, of JMeter too, and report them: a table, summary.json and report.html.
+    /// Read results, of JMeter too, and report them: a table, summary.json, report.html and others.
     ///
     /// Takes run folders and JTLs in CSV: any columns, order and delimiter, compressed by gzip or not.
     /// Several are reported together. Exit codes: 0 reported; 2 something cannot be read; 3 something
@@ -74,7 +74,8 @@ pub(crate) struct RunArguments {
     #[arg(long, help_heading = "Load")]
     pub(crate) serve: bool,
 
-    /// Write samples.jtl, summary.json and report.html into this folder, made if missing.
+    /// Write samples.jtl, summary.json, report.html, junit.xml, summary.md and latency.hlog into this folder,
+    /// made if missing.
     #[arg(short = 'o', long = "output", value_name = "DIR", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
 
@@ -187,7 +188,8 @@ pub(crate) struct ReportArguments {
     #[arg(value_name = "RESULTS", required = true)]
     pub(crate) results: Vec<PathBuf>,
 
-    /// Write summary.json and report.html into this folder, made if missing; without it only the table is shown.
+    /// Write summary.json, report.html, junit.xml, summary.md and latency.hlog into this folder, made if
+    /// missing; without it only the table is shown.
     #[arg(short = 'o', long = "output", value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
 
@@ -229,7 +231,8 @@ pub(crate) struct MergeArguments {
     #[arg(value_name = "RESULTS", required = true, num_args = 2..)]
     pub(crate) results: Vec<PathBuf>,
 
-    /// Write samples.jtl, summary.json and report.html into this folder, made if missing.
+    /// Write samples.jtl, summary.json, report.html, junit.xml, summary.md and latency.hlog into this folder,
+    /// made if missing.
     #[arg(short = 'o', long = "output", value_name = "DIR", required_unless_present = "jtl")]
     pub(crate) output: Option<PathBuf>,
 

@@ -28,6 +28,7 @@ mod new;
 mod nightly;
 mod open_load;
 mod opening;
+mod outputs;
 mod payloads;
 mod phases;
 mod plan_errors;
