@@ -1,5 +1,6 @@
 //! The command line as typed.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -74,8 +75,8 @@ pub(crate) struct RunArguments {
     #[arg(long, help_heading = "Load")]
     pub(crate) serve: bool,
 
-    /// Write samples.jtl, summary.json, report.html, junit.xml, summary.md and latency.hlog into this folder,
-    /// made if missing.
+    /// Write samples.jtl, summary.json, report.html, junit.xml, summary.md, latency.hlog and
+    /// metrics.txt into this folder, made if missing.
     #[arg(short = 'o', long = "output", value_name = "DIR", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
 
@@ -91,6 +92,11 @@ pub(crate) struct RunArguments {
     /// `time_limit`.
     #[arg(long, value_name = "TIME", value_parser = time, help_heading = "Load")]
     pub(crate) time_limit: Option<Duration>,
+
+    /// While the run goes on, serve its metrics at http://ADDRESS/metrics for Prometheus: `127.0.0.1:9464`.
+    /// Anyone who can reach the address can read them.
+    #[arg(long, value_name = "ADDRESS", value_parser = address, help_heading = "Output")]
+    pub(crate) metrics_addr: Option<SocketAddr>,
 
     /// Write the JTL to this file.
     #[arg(short = 'l', long = "jtl", value_name = "FILE", help_heading = "Output")]
@@ -188,8 +194,8 @@ pub(crate) struct ReportArguments {
     #[arg(value_name = "RESULTS", required = true)]
     pub(crate) results: Vec<PathBuf>,
 
-    /// Write summary.json, report.html, junit.xml, summary.md and latency.hlog into this folder, made if
-    /// missing; without it only the table is shown.
+    /// Write summary.json, report.html, junit.xml, summary.md, latency.hlog and metrics.txt into
+    /// this folder, made if missing; without it only the table is shown.
     #[arg(short = 'o', long = "output", value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
 
@@ -231,8 +237,8 @@ pub(crate) struct MergeArguments {
     #[arg(value_name = "RESULTS", required = true, num_args = 2..)]
     pub(crate) results: Vec<PathBuf>,
 
-    /// Write samples.jtl, summary.json, report.html, junit.xml, summary.md and latency.hlog into this folder,
-    /// made if missing.
+    /// Write samples.jtl, summary.json, report.html, junit.xml, summary.md, latency.hlog and
+    /// metrics.txt into this folder, made if missing.
     #[arg(short = 'o', long = "output", value_name = "DIR", required_unless_present = "jtl")]
     pub(crate) output: Option<PathBuf>,
 
@@ -250,6 +256,11 @@ pub(crate) struct ServeArguments {
     /// The port on 127.0.0.1; 0 takes a free one.
     #[arg(long, value_name = "PORT", default_value_t = 9000)]
     pub(crate) port: u16,
+}
+
+/// An address of this machine with its port.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "write an IP address and a port, as in `127.0.0.1:9464`".to_owned())
 }
 
 /// A duration as plans have them, and not zero.

@@ -1,6 +1,7 @@
 //! What can go wrong with a command, and its exit code and advice.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use crate::cli::new::NewError;
@@ -42,6 +43,14 @@ pub(crate) enum CliError {
     /// Results cannot go where they should.
     #[error(transparent)]
     Output(#[from] OutputError),
+    /// The address for metrics cannot be taken.
+    #[error("failed to listen on {address} for metrics")]
+    Metrics {
+        /// What was asked for.
+        address: SocketAddr,
+        /// What the operating system said.
+        source: io::Error,
+    },
     /// The embedded target does not start.
     #[error(transparent)]
     Target(#[from] target::StartError),
@@ -108,6 +117,9 @@ impl CliError {
             Self::Output(error) => console.error(error, error.help()),
             Self::Results(error) => console.error(error, error.help()),
             Self::Tolerance { help, .. } => console.error(self, help.as_deref()),
+            Self::Metrics { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {
+                console.error(self, Some("choose another port; 0 takes a free one"));
+            }
             Self::IsSource { .. } => console.error(self, Some("choose another place")),
             Self::Preflight(shortages) => {
                 for shortage in shortages {
@@ -132,6 +144,7 @@ impl CliError {
             | Self::IsSource { .. }
             | Self::Tolerance { .. }
             | Self::NothingInCommon { .. }
+            | Self::Metrics { .. }
             | Self::Target(_) => PLAN_WRONG,
             Self::Start(_)
             | Self::Runtime(_)

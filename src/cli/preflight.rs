@@ -15,6 +15,9 @@ const SPARE_DESCRIPTORS: u64 = 20;
 /// Of each worker: its poll, its wake-up, its timers.
 const DESCRIPTORS_OF_A_WORKER: u64 = 6;
 
+/// Of serving metrics: the listener, its runtime, and those who fetch them.
+const DESCRIPTORS_OF_METRICS: u64 = 16;
+
 /// Of each connection, in our memory and in the kernel's, before messages wait in them.
 const BYTES_OF_A_CONNECTION: u64 = 8 * 1024;
 
@@ -85,6 +88,12 @@ impl Needs {
             + SPARE_DESCRIPTORS;
         let descriptors = connections.saturating_mul(ends).saturating_add(others);
         Self { connections, descriptors, memory, or_more }
+    }
+
+    /// The same for a run that also serves its metrics.
+    pub(crate) fn with_metrics(self) -> Self {
+        let descriptors = self.descriptors.saturating_add(DESCRIPTORS_OF_METRICS);
+        Self { descriptors, ..self }
     }
 
     /// Raises the limit of open files as far as it must and may go, and tells what there is too little of.

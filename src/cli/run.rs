@@ -1,8 +1,9 @@
 //! `wsmeter run`: plan in, results and a verdict out.
 
 use std::fmt::Write as _;
+use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use sha2::{Digest, Sha256};
@@ -25,7 +26,8 @@ use crate::plan::Loaded;
 use crate::program::{Phase, Program, Schedule, VariableId};
 use crate::report::compare as comparison;
 use crate::report::json::{self, About, Contents, Group};
-use crate::report::{Outputs, Recorder, Wanted, summary};
+use crate::report::metrics::{self, Listening, Serving};
+use crate::report::{Live, Outputs, Recorder, Wanted, summary};
 use crate::sample::RunEnd;
 
 /// How often the run is looked at while it goes on: for progress, and for a full disk.
@@ -41,6 +43,7 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
     let baseline = baseline
         .map(|path| Baseline::read(path, program.compare.as_ref(), tolerances))
         .transpose()?;
+    let metrics = arguments.metrics_addr.map(listen).transpose()?;
     let clock = Clock::start();
     let included = loaded.included_paths();
     let wanted = Wanted {
@@ -57,6 +60,8 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
     let recorder = Recorder::start(jtl, &jtl_path, clock, &sample_variables(&program))
         .map_err(CliError::Runtime)?;
     let live = recorder.live();
+    let _serving =
+        metrics.map(|metrics| serve(console, metrics, &live, arguments, clock)).transpose()?;
     let program = Arc::new(program);
     let mut progress = Progress::new(console, arguments.no_progress, &live);
     let mut watch = Watch::new(&program.thresholds, &live);
@@ -104,6 +109,28 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
     console.info(&summary::saturation(&finished.stats.health, started));
     console.important(&summary::verdict_line(&judgement.verdict));
     Ok(judgement.verdict.conclusion.exit_code())
+}
+
+/// Takes the address for metrics before anything is sent or written.
+fn listen(address: SocketAddr) -> Result<Listening, CliError> {
+    Listening::on(address).map_err(|source| CliError::Metrics { address, source })
+}
+
+/// Serves the metrics of the run that begins.
+fn serve(
+    console: Console,
+    metrics: Listening,
+    live: &Arc<Live>,
+    arguments: &RunArguments,
+    clock: Clock,
+) -> Result<Serving, CliError> {
+    let started = clock.wall(clock.started()).duration_since(SystemTime::UNIX_EPOCH);
+    let about = metrics::About {
+        plan: arguments.plan.display().to_string(),
+        started: started.ok().map(|started| started.as_secs_f64()),
+    };
+    console.info(&format!("{:<16}{}\n", "metrics", metrics.url()));
+    metrics.serve(Arc::clone(live), about).map_err(CliError::Runtime)
 }
 
 /// The names of the columns that the plan adds to the rows.
@@ -166,7 +193,10 @@ fn check_machine(
     program: &Program,
     arguments: &RunArguments,
 ) -> Result<(), CliError> {
-    let needs = Needs::of(program, host::cores(), arguments.serve);
+    let mut needs = Needs::of(program, host::cores(), arguments.serve);
+    if arguments.metrics_addr.is_some() {
+        needs = needs.with_metrics();
+    }
     if let Some(warning) = needs.too_few_ports() {
         console.info(&format!("warning: {warning}\n"));
     }

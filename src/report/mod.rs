@@ -12,6 +12,7 @@ mod junit;
 mod latest;
 mod live;
 mod markdown;
+pub mod metrics;
 mod outputs;
 pub mod progress;
 mod recorder;

@@ -77,7 +77,7 @@ impl Sink for Recorder {
                 unflushed: 0,
                 stats,
                 recent: Interval::default(),
-                place: Place::default(),
+                place: self.live.snapshots.enter(),
                 live: Arc::clone(&self.live),
                 done: Arc::clone(&self.done),
             },
@@ -135,6 +135,7 @@ impl WorkerRecorder {
 impl Drop for WorkerRecorder {
     fn drop(&mut self) {
         self.flush();
+        self.books.live.snapshots.leave(&self.books.place, &self.books.stats);
         let stats = std::mem::take(&mut self.books.stats);
         self.books.done.lock().unwrap_or_else(PoisonError::into_inner).merge(stats);
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::report::html::Page;
 use crate::report::json::{self, Contents};
-use crate::report::{hdr, html, junit, markdown};
+use crate::report::{hdr, html, junit, markdown, metrics};
 
 /// The summary's name in a run folder.
 const SUMMARY: &str = "summary.json";
@@ -101,6 +101,7 @@ impl Reports {
             (&self.junit, junit::write(&self.junit, contents.judgement, page)),
             (&self.markdown, markdown::write(&self.markdown, page)),
             (&self.histograms, hdr::write(&self.histograms, page)),
+            (&self.metrics, metrics::write(&self.metrics, contents)),
         ];
         let fail = |(path, written): (&PathBuf, io::Result<()>)| {
             written.map_err(|source| Unwritten::Other { path: path.clone(), source })

@@ -3,7 +3,7 @@
 //! A worker that was not asked copies nothing, so that runs nobody looks at in this way pay nothing for it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::stats::Stats;
 
@@ -12,51 +12,90 @@ use crate::stats::Stats;
 pub struct Snapshots {
     /// How often someone has asked.
     asked: AtomicU64,
-    /// The last copy of each worker that gave one.
-    copies: Mutex<Vec<Stats>>,
+    copies: Mutex<Copies>,
+}
+
+#[derive(Debug, Default)]
+struct Copies {
+    /// What each worker gave last.
+    given: Vec<Given>,
+}
+
+#[derive(Debug, Default)]
+struct Given {
+    /// The last question that was answered; a worker that has ended has answered all.
+    answered: u64,
+    /// Its figures but for the course; `None` if it was not asked yet.
+    stats: Option<Arc<Stats>>,
 }
 
 /// A worker's place among them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Place {
     /// The question that was answered last.
     answered: u64,
-    at: Option<usize>,
+    at: usize,
 }
 
 impl Snapshots {
     /// Asks all workers for a copy; they give it when they next hand on what they have, within about half a
-    /// second.
-    pub fn ask(&self) {
-        self.asked.fetch_add(1, Ordering::Relaxed);
+    /// second. Gives the number of the question.
+    pub fn ask(&self) -> u64 {
+        self.asked.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Whether all workers have answered this question.
+    pub fn is_answered(&self, question: u64) -> bool {
+        self.lock().given.iter().all(|given| given.answered >= question)
     }
 
     /// What the workers have recorded, as of their last copies; `None` if there is none.
     pub fn together(&self) -> Option<Stats> {
-        let copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
+        // Workers must not wait until all is added up.
+        let copies: Vec<Arc<Stats>> =
+            self.lock().given.iter().filter_map(|given| given.stats.clone()).collect();
         let (first, rest) = copies.split_first()?;
-        let mut all = first.clone();
+        let mut all = Stats::clone(first);
         for copy in rest {
-            all.merge(copy.clone());
+            all.merge(Stats::clone(copy));
         }
         Some(all)
+    }
+
+    /// The place of one more worker.
+    pub(crate) fn enter(&self) -> Place {
+        let mut copies = self.lock();
+        copies.given.push(Given::default());
+        Place { answered: 0, at: copies.given.len() - 1 }
     }
 
     /// Called by a worker now and then: gives a copy if one was asked for since the last.
     pub(crate) fn answer(&self, place: &mut Place, stats: &Stats) {
         let asked = self.asked.load(Ordering::Relaxed);
-        if asked == place.answered {
-            return;
+        if asked != place.answered {
+            place.answered = asked;
+            self.give(place, asked, stats);
         }
-        place.answered = asked;
-        let copy = stats.clone();
-        let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(at) = place.at {
-            copies[at] = copy;
-        } else {
-            place.at = Some(copies.len());
-            copies.push(copy);
+    }
+
+    /// Called by a worker that ends: what it has done is known to later questions too, if there was one.
+    pub(crate) fn leave(&self, place: &Place, stats: &Stats) {
+        if self.asked.load(Ordering::Relaxed) > 0 {
+            self.give(place, u64::MAX, stats);
+        } else if let Some(given) = self.lock().given.get_mut(place.at) {
+            given.answered = u64::MAX;
         }
+    }
+
+    fn give(&self, place: &Place, answered: u64, stats: &Stats) {
+        let stats = Some(Arc::new(stats.without_course()));
+        if let Some(given) = self.lock().given.get_mut(place.at) {
+            *given = Given { answered, stats };
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Copies> {
+        self.copies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -68,13 +107,15 @@ mod tests {
     #[test]
     fn a_copy_is_made_only_when_it_was_asked_for() {
         let (snapshots, mut stats) = (Snapshots::default(), Stats::default());
-        let (mut one, mut other) = (Place::default(), Place::default());
+        let (mut one, mut other) = (snapshots.enter(), snapshots.enter());
         stats.sample(&Sample::plain());
         snapshots.answer(&mut one, &stats);
         assert!(snapshots.together().is_none());
-        snapshots.ask();
+        let question = snapshots.ask();
         snapshots.answer(&mut one, &stats);
+        assert!(!snapshots.is_answered(question));
         snapshots.answer(&mut other, &stats);
+        assert!(snapshots.is_answered(question));
         assert_eq!(snapshots.together().unwrap().all().count, 2);
         stats.sample(&Sample::plain());
         snapshots.answer(&mut one, &stats);
@@ -82,5 +123,20 @@ mod tests {
         snapshots.ask();
         snapshots.answer(&mut one, &stats);
         assert_eq!(snapshots.together().unwrap().all().count, 3);
+    }
+
+    #[test]
+    fn a_worker_that_has_ended_has_answered_all_questions() {
+        let (snapshots, mut stats) = (Snapshots::default(), Stats::default());
+        let (mut one, other) = (snapshots.enter(), snapshots.enter());
+        snapshots.leave(&other, &stats);
+        let question = snapshots.ask();
+        stats.sample(&Sample::plain());
+        snapshots.answer(&mut one, &stats);
+        assert!(snapshots.is_answered(question));
+        stats.sample(&Sample::plain());
+        snapshots.leave(&one, &stats);
+        assert!(snapshots.is_answered(snapshots.ask()));
+        assert_eq!(snapshots.together().unwrap().all().count, 2);
     }
 }

@@ -53,6 +53,23 @@ impl LabelSet {
         }
     }
 
+    /// A copy without any series, which take most of the memory.
+    pub(super) fn without_series(&self) -> Self {
+        let label = |label: &Label| Label {
+            name: Arc::clone(&label.name),
+            order: label.order,
+            stats: label.stats.clone(),
+            series: None,
+        };
+        Self {
+            names: Arc::clone(&self.names),
+            full: self.full.clone(),
+            index: self.index.clone(),
+            labels: self.labels.iter().map(label).collect(),
+            last: self.last,
+        }
+    }
+
     /// The labels in order of first appearance; [`OTHER_LABELS`], if there are any, last.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &LabelStats)> + use<'_> {
         let mut labels: Vec<&Label> = self.labels.iter().collect();

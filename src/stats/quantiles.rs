@@ -88,6 +88,14 @@ impl Quantiles {
             Self::Many(histogram) => Some(histogram.value_at_quantile(quantile)),
         }
     }
+
+    /// How many values are at most `us` microseconds, within the histogram's error.
+    pub(crate) fn count_up_to(&self, us: u64) -> u64 {
+        match self {
+            Self::Few(values) => values.iter().filter(|value| **value <= us).count() as u64,
+            Self::Many(histogram) => histogram.count_between(0, us),
+        }
+    }
 }
 
 fn record_in(histogram: &mut Histogram<u32>, us: u64) {

@@ -42,6 +42,22 @@ impl Stats {
         Self { samplers, transactions: LabelSet::sharing(names), ..Self::default() }
     }
 
+    /// A copy of all figures but those of the course, for looking at a run that goes on.
+    pub fn without_course(&self) -> Self {
+        Self {
+            samplers: self.samplers.without_series(),
+            transactions: self.transactions.without_series(),
+            connections: self.connections.clone(),
+            threads_started: self.threads_started,
+            missed: self.missed,
+            lag: self.lag.clone(),
+            health: self.health.clone(),
+            series: Series::default(),
+            rendezvous_missed: self.rendezvous_missed,
+            ended_early: self.ended_early.clone(),
+        }
+    }
+
     /// Says where the first second of the course begins; else it is with the first row. Those that are
     /// merged should agree.
     pub fn begin(&mut self, origin: Instant) {

@@ -64,6 +64,16 @@ impl Times {
         self.count
     }
 
+    /// All of them together.
+    pub fn sum(&self) -> Duration {
+        self.sum
+    }
+
+    /// How many are at most `bound` long, within the histogram's error; none of those that were summed up.
+    pub fn count_up_to(&self, bound: Duration) -> u64 {
+        self.quantiles.count_up_to(microseconds(bound)).min(self.count)
+    }
+
     /// The shortest; `None` if there is none.
     pub fn min(&self) -> Option<Duration> {
         self.min
@@ -122,6 +132,18 @@ mod tests {
         assert_eq!(times.max(), Some(Duration::from_micros(1_234_567)));
         assert_eq!(times.mean(), Some(Duration::from_nanos(411_856_666)));
         assert_eq!(times.percentile(100.0), times.max());
+    }
+
+    #[test]
+    fn times_up_to_a_bound_are_counted_few_or_many() {
+        for count in [4_u64, 1_000] {
+            let times = times(&(1..=count).map(|number| number * 1_000).collect::<Vec<_>>());
+            let up_to = |ms| times.count_up_to(Duration::from_millis(ms));
+            assert_eq!([0, 1, 3, 5_000].map(up_to), [0, 1, 3, count], "{count}");
+            assert_eq!(times.sum(), Duration::from_millis(count * (count + 1) / 2));
+        }
+        let [ms_1, ms_2] = [1, 2].map(Duration::from_millis);
+        assert_eq!(Times::summed_up(3, ms_1, ms_1, ms_2).count_up_to(ms_2), 0);
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod logins;
 mod many_connections;
 mod matchers;
 mod memory;
+mod metrics;
 mod new;
 mod nightly;
 mod open_load;

@@ -1,5 +1,5 @@
 //! The outputs beside rows, summary and page, as other programs read them: `junit.xml`, `summary.md`,
-//! `latency.hlog`.
+//! `latency.hlog`, `metrics.txt`.
 
 use std::path::Path;
 
@@ -77,8 +77,15 @@ fn a_run_leaves_test_cases_a_markdown_page_and_histograms() {
     let url = format!("target=ws://{}", server.address());
     let finished = env.run(PLAN, &["-J", &url]);
     finished.expect_exit(1);
-    let expected =
-        ["junit.xml", "latency.hlog", "report.html", "samples.jtl", "summary.json", "summary.md"];
+    let expected = [
+        "junit.xml",
+        "latency.hlog",
+        "metrics.txt",
+        "report.html",
+        "samples.jtl",
+        "summary.json",
+        "summary.md",
+    ];
     assert_eq!(names(&env.path("results")), expected);
     let cases = cases(&env.path("results/junit.xml"));
     let case =
@@ -95,7 +102,11 @@ fn a_run_leaves_test_cases_a_markdown_page_and_histograms() {
             .starts_with("## ❌ <code>night &#124; &#60;b&#62;watch&#60;/b&#62;</code> failed\n")
     );
     assert!(markdown.contains("| <code>quiet &#124; open</code> | 1 | 0 |"), "{markdown}");
-    assert!(finished.stderr.contains("junit.xml, summary.md, latency.hlog"), "{}", finished.stderr);
+    assert!(
+        finished.stderr.contains("junit.xml, summary.md, latency.hlog, metrics.txt"),
+        "{}",
+        finished.stderr
+    );
     let log = fs_err::read(env.path("results/latency.hlog")).expect("a log");
     for label in ["all", "say", "silence", "quiet | open"] {
         let tag = (label != "all").then(|| label.replace(' ', "%20"));
@@ -133,7 +144,8 @@ fn a_report_of_results_has_the_same_outputs() {
     env.write("other.jtl", format!("{header}\n{rows}"));
     let finished = env.wsmeter(&["report", "other.jtl", "-o", "report"]).finish();
     finished.expect_exit(0);
-    let expected = ["junit.xml", "latency.hlog", "report.html", "summary.json", "summary.md"];
+    let expected =
+        ["junit.xml", "latency.hlog", "metrics.txt", "report.html", "summary.json", "summary.md"];
     assert_eq!(names(&env.path("report")), expected);
     let cases = cases(&env.path("report/junit.xml"));
     assert!(cases.contains(&("login".to_owned(), "failure".to_owned())), "{cases:?}");
@@ -143,6 +155,14 @@ fn a_report_of_results_has_the_same_outputs() {
     assert_eq!(histogram(&log, Some("login")).len(), 2);
     let start = String::from_utf8_lossy(&log);
     assert!(start.contains("#[StartTime: 1700000000.000"), "{start}");
+    let metrics = fs_err::read_to_string(env.path("report/metrics.txt")).expect("metrics");
+    for line in [
+        r#"wsmeter_samples_total{label="login"} 2"#,
+        r#"wsmeter_failures_total{label="login",code="500"} 1"#,
+        "# EOF",
+    ] {
+        assert!(metrics.lines().any(|own| own == line), "{metrics}");
+    }
     for name in &expected {
         fs_err::write(env.path("report/mine.txt"), "mine").expect("it can be written");
         let own = env.path("again").join(name);

@@ -455,7 +455,8 @@ fn a_page_that_cannot_be_written_costs_neither_rows_nor_summary() {
     assert_eq!(finished.summary["exit_code"], 3);
     assert_eq!(finished.summary["labels"]["all"]["count"], 3);
     let names = crate::outputs::names(&env.path("results"));
-    let expected = ["junit.xml", "latency.hlog", "samples.jtl", "summary.json", "summary.md"];
+    let expected =
+        ["junit.xml", "latency.hlog", "metrics.txt", "samples.jtl", "summary.json", "summary.md"];
     assert_eq!(names, expected, "no half page is left, and the others are there");
     let junit = fs_err::read_to_string(env.path("results/junit.xml")).unwrap();
     assert!(junit.contains("<error "), "it does not say that all went well: {junit}");
