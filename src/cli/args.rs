@@ -35,7 +35,7 @@ pub(crate) enum Command {
     Check(CheckArguments),
     /// List the functions that a plan can call, such as `${__UUID()}`, with an example of each.
     Functions,
-    /// Print the JSON schema of plans, for editors.
+    /// Print the JSON schema of plans, for editors, or of other files.
     Schema(SchemaArguments),
     /// Read results, of JMeter too, and report them: a table, summary.json, report.html and others.
     ///
@@ -182,6 +182,10 @@ pub(crate) struct SchemaArguments {
     /// Print the schema of files that plans include with `include`.
     #[arg(long)]
     pub(crate) steps: bool,
+
+    /// Print the schema of summary.json.
+    #[arg(long, conflicts_with = "steps")]
+    pub(crate) summary: bool,
 
     /// Write the schema to this file; an existing one is replaced.
     #[arg(short = 'o', long = "output", value_name = "FILE")]

@@ -1,26 +1,31 @@
 //! `summary.json`: the summary for machines.
 
 mod connections;
+mod document;
 
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::report::html::Page;
 use crate::report::json::connections::Connections;
-use crate::report::thresholds::{self, Entry};
+use crate::report::json::document::{Cause, Document, Figures, Filtered, Label, Skipped};
+use crate::report::thresholds;
 use crate::report::whole_file;
 use crate::stats::{LabelStats, Stats, Times};
 use crate::verdict::Judgement;
+
+pub use document::schema;
 
 /// The name of the figures of all samplers together.
 const ALL: &str = "all";
 
 /// What the command knows of a run beside its figures.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct About {
     /// The version of wsmeter.
     pub wsmeter: &'static str,
@@ -40,7 +45,7 @@ pub struct About {
 }
 
 /// The plan that was run.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct Plan {
     /// Its file, as given.
     pub path: String,
@@ -54,20 +59,22 @@ pub struct Plan {
 }
 
 /// A thread group and its load model.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Group {
     /// Its name.
     pub name: String,
     /// `setup`, `main` or `teardown`.
+    #[schemars(extend("enum" = ["setup", "main", "teardown"]))]
     pub phase: &'static str,
-    /// `closed`: a fixed number of threads, each waiting for its own replies.
+    /// `closed`: a fixed number of threads, each waiting for its own replies; `open`: arrivals by the clock.
+    #[schemars(extend("enum" = ["closed", "open"]))]
     pub model: &'static str,
     /// Virtual threads.
     pub threads: u32,
 }
 
 /// What the load generator itself used.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct Generator {
     /// Largest resident size, where the system tells it.
     pub peak_memory_bytes: Option<u64>,
@@ -85,7 +92,7 @@ pub struct Generator {
 }
 
 /// What a worker had of the cores, in shares of its time; 1 is one core.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct WorkerCpu {
     /// It ran.
     pub cpu: f64,
@@ -125,109 +132,6 @@ impl Contents<'_> {
             ..Page::of(title, self.stats)
         }
     }
-}
-
-#[derive(Serialize)]
-struct Document<'a> {
-    #[serde(flatten)]
-    about: &'a About,
-    verdict: &'static str,
-    exit_code: u8,
-    reason: &'a str,
-    thresholds: Vec<Entry<'a>>,
-    groups: &'a [Group],
-    labels: Map<String, Value>,
-    connections: Connections,
-    /// Times that a thread went on from a `rendezvous` because of its `timeout`.
-    /// Arrivals that found as many threads as there may be.
-    missed: u64,
-    /// How long after they were due threads started.
-    lag: Figures,
-    rendezvous_missed: u64,
-    causes: Vec<Cause<'a>>,
-    skipped: Vec<Skipped<'a>>,
-    filters: Vec<Filtered<'a>>,
-    generator: &'a Generator,
-}
-
-#[derive(Serialize)]
-struct Label {
-    /// Whether it sums up other labels' samples, and is not part of `all`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    transaction: bool,
-    count: u64,
-    failed: u64,
-    /// From 0 to 1.
-    error_rate: Option<f64>,
-    skipped: u64,
-    /// Replies that came after their request had failed, and were told apart.
-    late: u64,
-    /// Their round trips; absent where there are none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    late_times: Option<Figures>,
-    /// Messages that fitted no matcher and that no step could read.
-    unmatched: u64,
-    /// Messages whose server claims to have sent them after they arrived.
-    clock_skew: u64,
-    /// Messages that `read` steps took; absent where there are none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    messages: Option<u64>,
-    /// Times between them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    gaps: Option<Figures>,
-    early: u64,
-    unanswered: u64,
-    /// Messages that filters discarded.
-    filtered: u64,
-    cut: u64,
-    rate_per_s: Option<f64>,
-    #[serde(flatten)]
-    times: Figures,
-    first_ms: Option<f64>,
-    ok: Figures,
-    /// Times from the intended start, where a schedule says when; absent elsewhere.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    intended: Option<Figures>,
-}
-
-/// Times in milliseconds; null where there is no sample.
-#[derive(Serialize)]
-#[expect(clippy::struct_field_names, reason = "the names are those in the file")]
-struct Figures {
-    min_ms: Option<f64>,
-    mean_ms: Option<f64>,
-    p50_ms: Option<f64>,
-    p90_ms: Option<f64>,
-    p95_ms: Option<f64>,
-    p99_ms: Option<f64>,
-    max_ms: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct Cause<'a> {
-    label: &'a str,
-    code: String,
-    text: &'a str,
-    count: u64,
-    example: &'a str,
-    /// What a server answered by HTTP.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    answer: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct Skipped<'a> {
-    label: &'a str,
-    cause: String,
-    count: u64,
-}
-
-/// What a filter, as written, discarded before samplers of a label.
-#[derive(Serialize)]
-struct Filtered<'a> {
-    label: &'a str,
-    filter: &'a str,
-    count: u64,
 }
 
 /// Writes the file under a temporary name and renames it, so that it is never half there. The error

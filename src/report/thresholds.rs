@@ -3,18 +3,22 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::report::units::{printable, rate, time};
 use crate::stats::thousands;
 use crate::verdict::{Judged, Unit};
 
-/// One threshold in `summary.json`.
-#[derive(Serialize)]
+/// A threshold and what came of it.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Threshold")]
 pub(crate) struct Entry<'a> {
+    /// The label, or `all`.
     label: &'a str,
     /// As in the plan.
     condition: &'a str,
+    /// Whether the condition holds.
     passed: bool,
     /// Times in milliseconds, shares from 0 to 1; null where there was nothing to measure.
     measured: Option<f64>,

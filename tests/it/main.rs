@@ -41,6 +41,7 @@ mod results;
 mod run;
 mod schema;
 mod secrets;
+mod summary_schema;
 mod support;
 mod target;
 mod thresholds;

@@ -13,6 +13,8 @@ use crate::support::env::Env;
 const COMMITTED: &str = "schemas/plan.schema.json";
 /// The schema of files that plans include.
 const COMMITTED_STEPS: &str = "schemas/steps.schema.json";
+/// That of summaries.
+pub(crate) const COMMITTED_SUMMARY: &str = "schemas/summary.schema.json";
 /// A plan with most keys there are.
 const RICH: &str = "tests/fixtures/schema/rich.yaml";
 const QUICKSTART: &str = "plans/quickstart.yaml";
@@ -36,9 +38,11 @@ const TYPE_ERRORS: &[&str] = &[
 #[test]
 fn the_committed_schemas_are_what_the_types_say() {
     let env = Env::new();
-    for (command, file) in
-        [(&["schema"][..], COMMITTED), (&["schema", "--steps"][..], COMMITTED_STEPS)]
-    {
+    for (command, file) in [
+        (&["schema"][..], COMMITTED),
+        (&["schema", "--steps"][..], COMMITTED_STEPS),
+        (&["schema", "--summary"][..], COMMITTED_SUMMARY),
+    ] {
         let printed = env.wsmeter(command).finish();
         printed.expect_exit(0);
         let committed = fs_err::read_to_string(file).expect("the schema is committed");

@@ -1,46 +1,70 @@
 //! What `summary.json` says of connections.
 
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::report::json::{Figures, counts, figures};
 use crate::stats::ConnectionStats;
 
-#[derive(Serialize)]
+/// The figures of all connections.
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Connections {
+    /// Upgrades that were accepted.
     opened: u64,
+    /// Attempts to open one that failed.
     refused: u64,
+    /// Connections that were open at once, at most.
     peak: u64,
+    /// Close frames received, by code; 1005 for none.
+    #[schemars(with = "BTreeMap<String, u64>")]
     close_codes: Map<String, Value>,
+    /// Losses that no sampler met, by cause.
+    #[schemars(with = "BTreeMap<String, u64>")]
     lost_while_idle: Map<String, Value>,
+    /// Messages that full inboxes dropped.
     inbox_dropped: u64,
     /// Messages that waited unread at once on one connection, at most.
     inbox_peak: u64,
     /// Frames that the kernel did not take at once.
     write_stalls: u64,
-    /// With upgrades, control frames, heartbeats and late replies.
+    /// With upgrades, control frames, heartbeats and late replies, before TLS.
     received_bytes: u64,
+    /// As `received_bytes`.
     sent_bytes: u64,
+    /// What heartbeats did.
     heartbeat: Heartbeat,
+    /// Phases of opening.
     handshake: Handshake,
 }
 
 /// What connections did by themselves.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Heartbeat {
+    /// Pings sent.
     pings: u64,
+    /// Messages sent.
     sent: u64,
+    /// Messages answered.
     answered: u64,
 }
 
-#[derive(Serialize)]
+/// Phases of opening connections.
+#[derive(Serialize, JsonSchema)]
 struct Handshake {
+    /// Name lookups.
     dns: Figures,
+    /// TCP connects.
     tcp: Figures,
-    /// Full and resumed ones.
+    /// TLS handshakes, full and resumed ones.
     tls: Figures,
+    /// How many TLS handshakes there were.
     tls_count: u64,
+    /// How many of them resumed an earlier session.
     tls_resumed: u64,
+    /// From the upgrade's request to its answer.
     upgrade: Figures,
 }
 
