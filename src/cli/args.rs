@@ -93,7 +93,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "TIME", value_parser = time, help_heading = "Load")]
     pub(crate) time_limit: Option<Duration>,
 
-    /// While the run goes on, serve its metrics at http://ADDRESS/metrics for Prometheus: `127.0.0.1:9464`.
+    /// While the run goes on, serve its metrics at `http://ADDRESS/metrics` for Prometheus; `127.0.0.1:9464` is usual.
     /// Anyone who can reach the address can read them.
     #[arg(long, value_name = "ADDRESS", value_parser = address, help_heading = "Output")]
     pub(crate) metrics_addr: Option<SocketAddr>,

@@ -148,7 +148,7 @@ mod tests {
         stats.begin(origin);
         let elapsed = Duration::from_millis(1);
         for seconds in [0, 30] {
-            let start = origin - Duration::from_secs(seconds);
+            let start = origin.checked_sub(Duration::from_secs(seconds)).unwrap();
             stats.sample(&Sample { start, elapsed, ..Sample::plain() });
         }
         let started = chrono::DateTime::from_timestamp(1_000, 0);

@@ -161,7 +161,7 @@ fn code(text: &str) -> String {
 /// A sentence as it is; what stands between backticks in it in a fixed-width font.
 fn plain(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return escaped(text);
     }
     let part = |(at, part): (usize, &&str)| match at % 2 {

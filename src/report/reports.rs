@@ -106,7 +106,7 @@ impl Reports {
         let fail = |(path, written): (&PathBuf, io::Result<()>)| {
             written.map_err(|source| Unwritten::Other { path: path.clone(), source })
         };
-        // Collecting stops at the first error; by then all were tried.
-        written.into_iter().map(fail).collect()
+        // This stops at the first error; by then all were tried.
+        written.into_iter().try_for_each(fail)
     }
 }

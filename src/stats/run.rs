@@ -43,6 +43,7 @@ impl Stats {
     }
 
     /// A copy of all figures but those of the course, for looking at a run that goes on.
+    #[must_use]
     pub fn without_course(&self) -> Self {
         Self {
             samplers: self.samplers.without_series(),

@@ -41,7 +41,7 @@ fn parsed(bytes: &[u8]) -> Vec<Element> {
         match reader.read_event().unwrap() {
             Event::Start(start) | Event::Empty(start) => elements.push(element(&start)),
             Event::Text(text) => {
-                elements.last_mut().into_iter().for_each(|last| last.text += &text)
+                elements.last_mut().into_iter().for_each(|last| last.text += &text);
             }
             Event::GeneralRef(reference) => {
                 let text = format!("&{};", &*reference);

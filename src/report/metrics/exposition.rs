@@ -1,13 +1,14 @@
 //! Which metrics there are, with their names and helps.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::{Error, Write as _};
 use std::time::Duration;
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{
-    DescriptorEncoder, EncodeLabelSet, EncodeLabelValue as _, LabelSetEncoder, MetricEncoder,
-    NoLabelSet,
+    DescriptorEncoder, EncodeGaugeValue, EncodeLabelSet, EncodeLabelValue as _, LabelSetEncoder,
+    MetricEncoder, NoLabelSet,
 };
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Unit;
@@ -71,8 +72,7 @@ impl Collector for Exposition {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), Error> {
         let mut out = Out(&mut encoder);
         self.run(&mut out)?;
-        let samplers = bounded(self.stats.labels());
-        self.samplers(&mut out, &samplers)?;
+        samplers(&mut out, &bounded(self.stats.labels()))?;
         transactions(&mut out, &bounded(self.stats.transactions()))?;
         self.connections(&mut out)?;
         self.generator(&mut out)
@@ -95,44 +95,6 @@ impl Exposition {
         Ok(())
     }
 
-    fn samplers(&self, out: &mut Out<'_, '_>, labels: &Bounded<'_>) -> Result<(), Error> {
-        let each = |figure: fn(&LabelStats) -> u64| {
-            labels.iter().map(move |(name, label)| ([("label", *name)], figure(label)))
-        };
-        out.counters("wsmeter_samples", "Rows of samplers", None, each(|label| label.count))?;
-        let failures = labels.iter().flat_map(|(name, label)| by_code(name, label));
-        let failures: Vec<_> = failures.collect();
-        out.counters(
-            "wsmeter_failures",
-            "Rows that failed, by response code",
-            None,
-            failures.iter().map(|(name, code, count)| ([("label", *name), ("code", code)], *count)),
-        )?;
-        let skips = labels.iter().flat_map(|(name, label)| {
-            let sorted: BTreeMap<Code, u64> =
-                label.skipped.iter().map(|(code, count)| (*code, *count)).collect();
-            sorted.into_iter().map(move |(code, count)| (*name, code.to_string(), count))
-        });
-        let skips: Vec<_> = skips.collect();
-        out.counters(
-            "wsmeter_skipped",
-            "Samplers that did not run because of an earlier failure, by its code",
-            None,
-            skips.iter().map(|(name, code, count)| ([("label", *name), ("cause", code)], *count)),
-        )?;
-        out.counters(
-            "wsmeter_late_replies",
-            "Replies that came after their request had failed",
-            None,
-            each(LabelStats::late),
-        )?;
-        out.histograms(
-            "wsmeter_elapsed",
-            "Elapsed times of rows, failed ones too",
-            labels.iter().map(|(name, label)| ([("label", *name)], &label.all)),
-        )
-    }
-
     fn connections(&self, out: &mut Out<'_, '_>) -> Result<(), Error> {
         let connections = &self.stats.connections;
         let Now { connections: open, peak_connections: peak, .. } = self.now;
@@ -145,8 +107,8 @@ impl Exposition {
             None,
             connections.refused,
         )?;
-        let codes: Vec<_> = connections.close_codes.iter().collect();
-        let codes: Vec<_> = codes.iter().map(|(code, count)| (code.to_string(), **count)).collect();
+        let codes = connections.close_codes.iter();
+        let codes: Vec<_> = codes.map(|(code, count)| (code.to_string(), *count)).collect();
         out.counters(
             "wsmeter_closes_received",
             "Close frames received, by code; 1005 for none",
@@ -212,6 +174,44 @@ impl Exposition {
     }
 }
 
+fn samplers(out: &mut Out<'_, '_>, labels: &Bounded<'_>) -> Result<(), Error> {
+    let each = |figure: fn(&LabelStats) -> u64| {
+        labels.iter().map(move |(name, label)| ([("label", *name)], figure(label)))
+    };
+    out.counters("wsmeter_samples", "Rows of samplers", None, each(|label| label.count))?;
+    let failures = labels.iter().flat_map(|(name, label)| by_code(name, label));
+    let failures: Vec<_> = failures.collect();
+    out.counters(
+        "wsmeter_failures",
+        "Rows that failed, by response code",
+        None,
+        failures.iter().map(|(name, code, count)| ([("label", *name), ("code", code)], *count)),
+    )?;
+    let skips = labels.iter().flat_map(|(name, label)| {
+        let sorted: BTreeMap<Code, u64> =
+            label.skipped.iter().map(|(code, count)| (*code, *count)).collect();
+        sorted.into_iter().map(move |(code, count)| (*name, code.to_string(), count))
+    });
+    let skips: Vec<_> = skips.collect();
+    out.counters(
+        "wsmeter_skipped",
+        "Samplers that did not run because of an earlier failure, by its code",
+        None,
+        skips.iter().map(|(name, code, count)| ([("label", *name), ("cause", code)], *count)),
+    )?;
+    out.counters(
+        "wsmeter_late_replies",
+        "Replies that came after their request had failed",
+        None,
+        each(LabelStats::late),
+    )?;
+    out.histograms(
+        "wsmeter_elapsed",
+        "Elapsed times of rows, failed ones too",
+        labels.iter().map(|(name, label)| ([("label", *name)], &label.all)),
+    )
+}
+
 fn transactions(out: &mut Out<'_, '_>, labels: &Bounded<'_>) -> Result<(), Error> {
     let each = |figure: fn(&LabelStats) -> u64| {
         labels.iter().map(move |(name, label)| ([("label", *name)], figure(label)))
@@ -231,10 +231,9 @@ fn transactions(out: &mut Out<'_, '_>, labels: &Bounded<'_>) -> Result<(), Error
 }
 
 /// Figures by label, of so many labels at most.
-type Bounded<'a> = Vec<(&'a str, std::borrow::Cow<'a, LabelStats>)>;
+type Bounded<'a> = Vec<(&'a str, Cow<'a, LabelStats>)>;
 
 fn bounded<'a>(labels: impl Iterator<Item = (&'a str, &'a LabelStats)>) -> Bounded<'a> {
-    use std::borrow::Cow;
     let mut shown: Bounded<'a> = Vec::new();
     let mut others: Option<LabelStats> = None;
     for (name, label) in labels {
@@ -268,7 +267,7 @@ impl Out<'_, '_> {
         name: &str,
         help: &str,
         unit: Option<&Unit>,
-        value: impl prometheus_client::encoding::EncodeGaugeValue,
+        value: impl EncodeGaugeValue + Copy,
     ) -> Result<(), Error> {
         self.0.encode_descriptor(name, help, unit, MetricType::Gauge)?.encode_gauge(&value)
     }
