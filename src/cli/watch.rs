@@ -25,6 +25,9 @@ impl<'a> Watch<'a> {
     pub(crate) fn new(thresholds: &'a [Threshold], live: &'a Live) -> Self {
         let now = clock::now();
         let done = thresholds.iter().all(|threshold| threshold.abort.is_none());
+        if !done {
+            live.snapshots.need_everything();
+        }
         Self { thresholds, live, started: now, looked: now, done }
     }
 

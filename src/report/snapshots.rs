@@ -2,9 +2,10 @@
 //!
 //! A worker that was not asked copies nothing, so that runs nobody looks at in this way pay nothing for it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::report::metrics::MOST_LABELS;
 use crate::stats::Stats;
 
 /// The workers' copies.
@@ -12,6 +13,8 @@ use crate::stats::Stats;
 pub struct Snapshots {
     /// How often someone has asked.
     asked: AtomicU64,
+    /// Whether someone needs all figures.
+    everything: AtomicBool,
     copies: Mutex<Copies>,
 }
 
@@ -25,7 +28,7 @@ struct Copies {
 struct Given {
     /// The last question that was answered; a worker that has ended has answered all.
     answered: u64,
-    /// Its figures but for the course; `None` if it was not asked yet.
+    /// Its figures, as far as they are needed; `None` if it was not asked yet.
     stats: Option<Arc<Stats>>,
 }
 
@@ -38,6 +41,12 @@ pub(crate) struct Place {
 }
 
 impl Snapshots {
+    /// From now on copies are of all figures but the course; else they are outlines, which cost a worker
+    /// less.
+    pub fn need_everything(&self) {
+        self.everything.store(true, Ordering::Relaxed);
+    }
+
     /// Asks all workers for a copy; they give it when they next hand on what they have, within about half a
     /// second. Gives the number of the question.
     pub fn ask(&self) -> u64 {
@@ -88,7 +97,12 @@ impl Snapshots {
     }
 
     fn give(&self, place: &Place, answered: u64, stats: &Stats) {
-        let stats = Some(Arc::new(stats.without_course()));
+        let stats = if self.everything.load(Ordering::Relaxed) {
+            stats.without_course()
+        } else {
+            stats.outline(MOST_LABELS)
+        };
+        let stats = Some(Arc::new(stats));
         if let Some(given) = self.lock().given.get_mut(place.at) {
             *given = Given { answered, stats };
         }
@@ -123,6 +137,30 @@ mod tests {
         snapshots.ask();
         snapshots.answer(&mut one, &stats);
         assert_eq!(snapshots.together().unwrap().all().count, 3);
+    }
+
+    #[test]
+    fn an_outline_has_no_more_than_metrics_show() {
+        let mut stats = Stats::default();
+        for number in 0..=MOST_LABELS {
+            stats.sample(&Sample { label: &number.to_string(), ..Sample::plain() });
+        }
+        let copy = |everything: bool| {
+            let snapshots = Snapshots::default();
+            if everything {
+                snapshots.need_everything();
+            }
+            let mut place = snapshots.enter();
+            snapshots.ask();
+            snapshots.answer(&mut place, &stats);
+            let together = snapshots.together().unwrap();
+            let labels = together.labels().map(|(_, label)| label);
+            let known = labels.filter(|label| label.all.percentile(50.0).is_some()).count();
+            (known, together.all().count, together.course().intervals.len())
+        };
+        let most = MOST_LABELS as usize;
+        assert_eq!(copy(false), (most, most as u64 + 1, 0));
+        assert_eq!(copy(true), (most + 1, most as u64 + 1, 0));
     }
 
     #[test]

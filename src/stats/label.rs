@@ -106,6 +106,20 @@ impl LabelStats {
         }
     }
 
+    /// A copy of what is counted, and of the elapsed times of all rows: their percentiles only if they are
+    /// wanted, for they take most of the memory.
+    pub(super) fn outline(&self, percentiles: bool) -> Self {
+        Self {
+            count: self.count,
+            failed: self.failed,
+            skipped: self.skipped.clone(),
+            late: self.late.as_ref().map(|late| Box::new(late.without_quantiles())),
+            causes: self.causes.clone(),
+            all: if percentiles { self.all.clone() } else { self.all.without_quantiles() },
+            ..Self::default()
+        }
+    }
+
     /// Adds all that another has seen.
     pub fn merge(&mut self, other: &Self) {
         if self.ok.is_some() || other.ok.is_some() {

@@ -55,10 +55,19 @@ impl LabelSet {
 
     /// A copy without any series, which take most of the memory.
     pub(super) fn without_series(&self) -> Self {
+        self.copy(|label| label.stats.clone())
+    }
+
+    /// A copy of the outlines, of the first so many labels with percentiles.
+    pub(super) fn outline(&self, with_percentiles: u32) -> Self {
+        self.copy(|label| label.stats.outline(label.order < with_percentiles))
+    }
+
+    fn copy(&self, stats: impl Fn(&Label) -> LabelStats) -> Self {
         let label = |label: &Label| Label {
             name: Arc::clone(&label.name),
             order: label.order,
-            stats: label.stats.clone(),
+            stats: stats(label),
             series: None,
         };
         Self {

@@ -64,6 +64,12 @@ impl Times {
         self.count
     }
 
+    /// The same times, of which no percentiles are known any more.
+    pub(super) fn without_quantiles(&self) -> Self {
+        let Self { count, sum, min, max, .. } = *self;
+        Self { count, sum, min, max, quantiles: Quantiles::default() }
+    }
+
     /// All of them together.
     pub fn sum(&self) -> Duration {
         self.sum

@@ -13,12 +13,9 @@ use prometheus_client::encoding::{
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Unit;
 
-use crate::report::metrics::{About, Now};
+use crate::report::metrics::{About, MOST_LABELS, Now};
 use crate::sample::Code;
 use crate::stats::{LabelStats, OTHER_LABELS, Stats, Times};
-
-/// Labels that have metrics of their own; of more, the rest is together.
-const MOST_LABELS: usize = 100;
 
 /// Upper bounds of the buckets of all histograms.
 const BUCKETS_US: [u64; 19] = [
@@ -237,7 +234,7 @@ fn bounded<'a>(labels: impl Iterator<Item = (&'a str, &'a LabelStats)>) -> Bound
     let mut shown: Bounded<'a> = Vec::new();
     let mut others: Option<LabelStats> = None;
     for (name, label) in labels {
-        if shown.len() < MOST_LABELS && name != OTHER_LABELS {
+        if shown.len() < MOST_LABELS as usize && name != OTHER_LABELS {
             shown.push((name, Cow::Borrowed(label)));
         } else {
             others.get_or_insert_default().merge(label);

@@ -17,6 +17,9 @@ use crate::stats::Stats;
 
 pub use server::{Listening, Serving};
 
+/// Labels that have metrics of their own; of more, the rest is together, while a run goes on without buckets.
+pub(crate) const MOST_LABELS: u32 = 100;
+
 /// What is known of a run beside its recorded figures.
 #[derive(Debug, Clone)]
 pub struct About {

@@ -1,7 +1,7 @@
 //! Answers those who fetch metrics while a run goes on, on a thread of its own: no worker ever waits
 //! for one of them.
 //!
-//! A worker gives a copy of its figures when it next hands on its rows, at most once a second however many
+//! A worker gives an outline of its figures when it next hands on its rows, at most once a second however many
 //! ask. What a client can take is bounded: connections at once, bytes of a request, time.
 
 use std::convert::Infallible;
