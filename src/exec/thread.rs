@@ -434,7 +434,8 @@ impl<'p> Thread<'p> {
         let mut answer = head.into_owned();
         if let Some(message) = outcome.message.as_ref().filter(|one| !one.payload.is_empty()) {
             let body = &message.payload[..message.payload.len().min(SHOWN_BYTES)];
-            answer = format!("{}\n\n{}", answer.trim_end(), String::from_utf8_lossy(body));
+            let cut = if body.len() < message.payload.len() { "…" } else { "" };
+            answer = format!("{}\n\n{}{cut}", answer.trim_end(), String::from_utf8_lossy(body));
         }
         let answer = self.scope.shown_quote(answer.replace("\r\n", "\n"));
         let (code, cause) = (failure.code, failure.cause.as_str());

@@ -77,12 +77,16 @@ pub fn is_secret(name: &str) -> bool {
     if ABOUT.contains(&&**last) || (last == "tokens" && is_before(&COUNTED)) {
         return false;
     }
-    let last = last.trim_end_matches(|c: char| c.is_ascii_digit());
+    let last = without_digits(last);
     let is_key = || last.strip_suffix("key").is_some_and(|kind| KEYS.contains(&kind));
     ANYWHERE.iter().any(|part| lower.contains(part))
-        || words.iter().any(|word| ENDS.iter().any(|end| word.ends_with(end)))
+        || words.iter().any(|word| ENDS.iter().any(|end| without_digits(word).ends_with(end)))
         || (LAST.contains(&last) && !(last == "key" && is_before(&OPEN_KEYS)))
         || is_key()
+}
+
+fn without_digits(word: &str) -> &str {
+    word.trim_end_matches(|c: char| c.is_ascii_digit())
 }
 
 /// The words of `api_key`, `api-key`, `apiKey`, `API_KEY`.

@@ -3,10 +3,12 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-use crate::secrets::{Found, Secrets, mask, places};
+use crate::secrets::telling::telling;
+use crate::secrets::{Found, Secrets, mask, places, together};
 
 /// A value of so many bytes is a secret in what all threads show: another one's may be quoted by a broadcast.
 /// A shorter one is what others may say by chance.
@@ -83,20 +85,19 @@ impl Known {
         mask(&self.all(&recent, own), text)
     }
 
-    /// Where secrets stand in bytes, in order and without overlaps; `goes_on`: whether they were cut off.
-    pub fn places(
-        &self,
-        own: Option<&Own>,
-        bytes: &[u8],
-        goes_on: bool,
-    ) -> Vec<std::ops::Range<usize>> {
+    /// Where secrets stand in bytes, and what these tell to be some, in order and without overlaps;
+    /// `goes_on`: whether they were cut off.
+    pub fn places(&self, own: Option<&Own>, bytes: &[u8], goes_on: bool) -> Vec<Range<usize>> {
         let recent = self.recent();
-        places(&self.all(&recent, own), bytes, goes_on)
+        let mut found = places(&self.all(&recent, own), bytes, goes_on);
+        found.extend(telling(bytes));
+        together(found)
     }
 
     /// Whether a secret is in the text.
     pub fn are_in(&self, own: Option<&Own>, text: &str) -> bool {
-        !self.places(own, text.as_bytes(), false).is_empty()
+        let recent = self.recent();
+        !places(&self.all(&recent, own), text.as_bytes(), false).is_empty()
     }
 
     fn all<'s>(&'s self, recent: &'s Generations, own: Option<&'s Own>) -> [&'s Secrets; 4] {

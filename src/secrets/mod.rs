@@ -110,7 +110,7 @@ fn together(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
 }
 
 /// The text with something else at these places.
-fn replaced<'t>(
+pub fn replaced<'t>(
     text: &'t str,
     places: &[Range<usize>],
     write: impl Fn(&str, &mut String),

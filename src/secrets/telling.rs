@@ -14,6 +14,9 @@ const MOST_NAME: usize = 64;
 /// Bytes of the attributes of an element that are passed over.
 const MOST_ATTRIBUTES: usize = 256;
 
+/// Bytes of a URL in which its user info is looked for.
+const MOST_USER_INFO: usize = 1_024;
+
 /// What ends a value of a query, a form or a cookie.
 const ENDS: &[u8] = b"& \t\r\n\"'<>;,#`";
 
@@ -29,14 +32,19 @@ pub fn without_telling(text: &str) -> Cow<'_, str> {
     if !text.contains([':', '=', '>', '%', '@', '&']) && !text.contains(EXPECTED) {
         return Cow::Borrowed(text);
     }
+    replaced(text, &telling(text.as_bytes()), mask_constants)
+}
+
+/// Where a text tells that something is a secret, in order and without overlaps.
+pub(super) fn telling(text: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    for level in View::levels(text.as_bytes()) {
+    for level in View::levels(text) {
         fields(&level.bytes, &mut |_, value| found.push(level.place(value)));
         if let Ok(text) = str::from_utf8(&level.bytes) {
             found.extend(user_infos(text).map(|place| level.place(place)));
         }
     }
-    replaced(text, &together(found), mask_constants)
+    together(found)
 }
 
 /// Gives the values that the text tells to be secrets.
@@ -116,7 +124,7 @@ fn values_of(text: &[u8], name: Range<usize>) -> Option<Vec<Range<usize>>> {
     if let Some(quote @ (b'"' | b'\'' | b'`')) = before
         && after == quote
     {
-        return of_quoted(text, name);
+        return of_quoted(text, name.clone()).or_else(|| expected(text, &name));
     }
     match (before, after) {
         (Some(b'<' | b':'), b'>' | b' ') if is_element(text, name.start) => {
@@ -350,7 +358,7 @@ fn user_infos(text: &str) -> impl Iterator<Item = Range<usize>> {
         // As far as the URL goes.
         let has_scheme = text[..slashes].ends_with(':');
         let start = slashes - usize::from(has_scheme);
-        let rest = &text[start..];
+        let rest = &text[start..text.floor_char_boundary(start + MOST_USER_INFO)];
         let end = rest.find(|c: char| c.is_whitespace() || "\"'`<>".contains(c));
         let url = &rest[..end.unwrap_or(rest.len())];
         let found = if has_scheme { net::user_info(url) } else { of_authority(url) }?;

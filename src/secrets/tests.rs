@@ -47,8 +47,8 @@ fn headers_and_queries_tell_their_secrets() {
     };
     assert_eq!(mask_found("pw12 tokentoken k setcookie", find), "*** *** k ***");
     assert_eq!(mask_found("bob p%40ss p@ss c:d", find), "bob *** *** c:d");
-    let text = "abcdefgh== en 0123456789 secret secret secret%20secret lobby-lobby short";
-    assert_eq!(mask_found(text, find), "*** en *** *** *** lobby-lobby short");
+    let text = "abcdefgh== en 0123456789 secret secret, secret%20secret lobby-lobby short";
+    assert_eq!(mask_found(text, find), "*** en *** ***, *** lobby-lobby short");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn however_a_secret_was_escaped_it_is_hidden() {
             assert_eq!(masked, text);
         } else {
             let left = masked.replace(MASK, "");
-            assert!(left.len() < 12 && masked.contains(MASK), "{text}: {masked}");
+            assert!(left.len() < 16 && masked.contains(MASK), "{text}: {masked}");
         }
     }
 }
