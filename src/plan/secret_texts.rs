@@ -5,9 +5,8 @@
 use std::collections::BTreeSet;
 
 use crate::diag::Diagnostic;
-use crate::net;
 use crate::plan::document::{Key, Node, ScalarKind, Value};
-use crate::secrets::{Found, Secrets, each_value, tells, without_telling};
+use crate::secrets::{Found, Secrets, each_value, is_secret, tells, user_info, without_telling};
 
 /// Shorter cookies are not even hidden in what is said about the plan.
 const SHORT: usize = 4;
@@ -69,7 +68,7 @@ impl SecretTexts {
         loop {
             let before = (self.variables.len(), self.properties.len());
             for (name, text) in &definitions {
-                if self.variables.contains(name) || net::is_secret(name) {
+                if self.variables.contains(name) || is_secret(name) {
                     self.is_made_from(text);
                 }
             }
@@ -137,14 +136,14 @@ impl SecretTexts {
             let mut values = Vec::new();
             each_value(text, |value| values.push(value.to_owned()));
             values.iter().for_each(|value| self.is_made_from(value));
-            if let Some(user_info) = net::user_info(text) {
+            if let Some(user_info) = user_info(text) {
                 self.is_made_from(&text[user_info]);
             }
         } else {
             self.found.remember_body(text.as_bytes());
         }
         let is_file = key.eq_ignore_ascii_case("key");
-        if net::is_secret(key) && !is_file {
+        if is_secret(key) && !is_file {
             if !is_template(text) {
                 self.found.remember_field(key, text);
             }
@@ -154,10 +153,10 @@ impl SecretTexts {
 
     fn headers(&mut self, headers: &[(Key, Node)]) {
         for (name, value) in headers {
-            let is_secret = net::is_secret(&name.text);
+            let is_own = is_secret(&name.text);
             each_scalar(value, &mut |text| {
                 self.found.remember_url(text);
-                if is_secret {
+                if is_own {
                     if !is_template(text) {
                         self.found.remember_header(&name.text, text);
                     }

@@ -47,6 +47,11 @@ impl Marks {
         }
     }
 
+    /// All that are not shorter than [`START`].
+    pub(super) fn without_short(&self) -> Self {
+        Self { short: Vec::new(), ..self.clone() }
+    }
+
     /// Adds a string; an empty one is in every text, and not found.
     pub(super) fn insert(&mut self, bytes: &[u8]) {
         if bytes.is_empty() || self.contains(bytes) {

@@ -19,6 +19,7 @@ use crate::secrets::forms::forms;
 use crate::secrets::marks::Marks;
 use crate::secrets::view::View;
 
+pub use crate::net::{is_secret, user_info};
 pub use found::Found;
 pub use known::{Known, Own};
 pub use telling::{each_value, tells, without_telling};
@@ -49,6 +50,11 @@ impl Secrets {
     /// Adds all of these.
     pub fn learn(&mut self, found: &Found) {
         found.0.iter().for_each(|value| self.remember(value));
+    }
+
+    /// Without those of up to three bytes, which stand in too many other words.
+    pub fn without_short(&self) -> Self {
+        Self(self.0.without_short())
     }
 
     fn knows(&self, value: &str) -> bool {

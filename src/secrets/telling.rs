@@ -145,7 +145,13 @@ fn of_quoted(text: &[u8], name: Range<usize>) -> Option<Vec<Range<usize>>> {
     let at = end_of(text, after, |byte| byte.is_ascii_whitespace());
     let is_key = text[name].eq_ignore_ascii_case(b"key");
     match text.get(at)? {
-        b':' if !is_key => value(text, end_of(text, at + 1, |byte| byte.is_ascii_whitespace())),
+        b':' if !is_key => {
+            let at = end_of(text, at + 1, |byte| byte.is_ascii_whitespace());
+            match text.get(at)? {
+                b'"' | b'\'' | b'[' | b'{' => value(text, at),
+                _ => Some(vec![at..end_of_bare(text, at, b",]} \t\r\n\"'")]),
+            }
+        }
         b'=' => {
             let at = end_of(text, at, |byte| matches!(byte, b'=' | b'>'));
             value(text, end_of(text, at, |byte| byte.is_ascii_whitespace()))
@@ -289,7 +295,13 @@ fn value(text: &[u8], at: usize) -> Option<Vec<Range<usize>>> {
 
 fn end_of_bare(text: &[u8], from: usize, ends: &[u8]) -> usize {
     let is_end = |at: usize| ends.contains(&text[at]) || text[at..].starts_with(CUT);
-    (from..text.len()).find(|at| is_end(*at)).unwrap_or(text.len())
+    let mut at = from;
+    while at < text.len() && !is_end(at) {
+        // A variable goes as far as its brace.
+        let is_variable = text[at..].starts_with(b"${");
+        at = if is_variable { end_of(text, at, |byte| byte != b'}') + 1 } else { at + 1 };
+    }
+    at.min(text.len())
 }
 
 /// What is between the quote here and the next of the kind that is not escaped; all that is left if there is none.

@@ -89,7 +89,7 @@ pub(super) fn explain(program: &Program) -> String {
     }
     page.text.push('\n');
     page.entry("rows expected", &total.to_string());
-    program.secrets.mask(&page.text).into_owned()
+    program.secrets.without_short().mask(&page.text).into_owned()
 }
 
 /// `p95 < 50ms; ends the run, from 30s on`
