@@ -7,14 +7,13 @@ use crate::compile::connections::Connections;
 use crate::compile::reply::settle_readers;
 use crate::compile::schedule::Load;
 use crate::compile::scope::Scope;
-use crate::compile::secrets::{add_constants, add_properties};
+use crate::compile::secrets::known_secrets;
 use crate::net;
 use crate::plan::{At, Loaded, Path, Plan, Problem, SecretTexts, Setting, Text, ThreadGroup};
 
 use crate::program::{
     ConnectionCount, DataSet, Group, LAST_FRAME_FINAL, Phase, Program, VariableId,
 };
-use crate::secrets::Secrets;
 
 /// How long samplers at work may go on after the end, where the plan does not say.
 const GRACEFUL_STOP: Duration = Duration::from_secs(30);
@@ -85,11 +84,7 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
     let numbered = compiler.variables.numbers();
     let secret_variables = compiler.secret_variables(&named_secrets, &families);
     let written = loaded.secret_texts();
-    let mut found = std::mem::take(&mut compiler.secrets);
-    add_constants(&mut found, variables.iter().chain(&compiler.set_values), &secret_variables);
-    add_properties(&mut found, compiler.properties, &written);
-    let mut secrets = Secrets::from(found);
-    secrets.learn(&written.found);
+    let secrets = known_secrets(compiler, &variables, &secret_variables, &written);
     let (graceful_stop, time_limit) = compiler.ends(plan);
     let variable_names = std::mem::take(&mut compiler.variables).into_names();
     Program {

@@ -65,8 +65,24 @@ impl Compiler<'_> {
     }
 }
 
+/// What is secret before the run begins: what the compiler met, what is written in the plan, the values of
+/// secret variables and properties.
+pub(super) fn known_secrets(
+    compiler: &mut Compiler<'_>,
+    variables: &[(VariableId, Template)],
+    secret_variables: &[VariableId],
+    written: &SecretTexts,
+) -> Secrets {
+    let mut found = std::mem::take(&mut compiler.secrets);
+    add_constants(&mut found, variables.iter().chain(&compiler.set_values), secret_variables);
+    add_properties(&mut found, compiler.properties, written);
+    let mut secrets = Secrets::from(found);
+    secrets.learn(&written.found);
+    secrets
+}
+
 /// Adds the values of secret variables that are known before the run.
-pub(super) fn add_constants<'p>(
+fn add_constants<'p>(
     found: &mut Found,
     known: impl Iterator<Item = &'p (VariableId, Template)>,
     secret: &[VariableId],
@@ -79,7 +95,7 @@ pub(super) fn add_constants<'p>(
 }
 
 /// Adds the properties whose names tell that they are secrets, or that secrets are made from.
-pub(super) fn add_properties(found: &mut Found, properties: &Properties, written: &SecretTexts) {
+fn add_properties(found: &mut Found, properties: &Properties, written: &SecretTexts) {
     for (name, value) in properties.iter() {
         if net::is_secret(name) || written.properties.contains(name) {
             found.remember_password(value);

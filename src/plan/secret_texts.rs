@@ -135,7 +135,9 @@ impl SecretTexts {
         if is_template(text) {
             let mut values = Vec::new();
             each_value(text, |value| values.push(value.to_owned()));
-            values.iter().for_each(|value| self.is_made_from(value));
+            for value in values {
+                self.is_made_from(&value);
+            }
             if let Some(user_info) = user_info(text) {
                 self.is_made_from(&text[user_info]);
             }

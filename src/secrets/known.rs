@@ -67,7 +67,9 @@ impl Known {
             return;
         }
         let mut recent = self.recent.write().unwrap_or_else(PoisonError::into_inner);
-        unknown.iter().for_each(|value| recent.new.remember(value));
+        for value in unknown {
+            recent.new.remember(value);
+        }
         if recent.new.0.len() > GENERATION {
             recent.old = std::mem::take(&mut recent.new);
             self.turns.fetch_add(1, Ordering::Relaxed);

@@ -43,16 +43,21 @@ impl Secrets {
     /// Adds a value; an empty one hides nothing.
     pub fn remember(&mut self, value: &str) {
         if !self.knows(value) {
-            forms(value).iter().for_each(|form| self.0.insert(form));
+            for form in forms(value) {
+                self.0.insert(&form);
+            }
         }
     }
 
     /// Adds all of these.
     pub fn learn(&mut self, found: &Found) {
-        found.0.iter().for_each(|value| self.remember(value));
+        for value in &found.0 {
+            self.remember(value);
+        }
     }
 
     /// Without those of up to three bytes, which stand in too many other words.
+    #[must_use]
     pub fn without_short(&self) -> Self {
         Self(self.0.without_short())
     }

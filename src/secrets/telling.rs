@@ -149,7 +149,7 @@ fn of_quoted(text: &[u8], name: Range<usize>) -> Option<Vec<Range<usize>>> {
             let at = end_of(text, at + 1, |byte| byte.is_ascii_whitespace());
             match text.get(at)? {
                 b'"' | b'\'' | b'[' | b'{' => value(text, at),
-                _ => Some(vec![at..end_of_bare(text, at, b",]} \t\r\n\"'")]),
+                _ => Some(only(at..end_of_bare(text, at, b",]} \t\r\n\"'"))),
             }
         }
         b'=' => {
@@ -175,7 +175,7 @@ fn of_part(text: &[u8], from: usize) -> Option<Vec<Range<usize>>> {
         return None;
     }
     let start = from + empty + long;
-    Some(vec![start..end_of(text, start, |byte| !matches!(byte, b'\r' | b'\n'))])
+    Some(only(start..end_of(text, start, |byte| !matches!(byte, b'\r' | b'\n'))))
 }
 
 /// `value="…"` or `content="…"` in the same element.
@@ -187,14 +187,10 @@ fn of_attribute(text: &[u8], from: usize) -> Option<Vec<Range<usize>>> {
 }
 
 fn is_element(text: &[u8], name: usize) -> bool {
-    match text[name - 1] {
-        b'<' => true,
-        // With a name space.
-        _ => {
-            let space = text[..name - 1].iter().rev().take(MOST_NAME).find(|byte| !is_name(**byte));
-            space == Some(&b'<')
-        }
-    }
+    // Perhaps with a name space.
+    text[name - 1] == b'<'
+        || text[..name - 1].iter().rev().take(MOST_NAME).find(|byte| !is_name(**byte))
+            == Some(&b'<')
 }
 
 /// `<name …>value<`.
@@ -204,7 +200,7 @@ fn of_element(text: &[u8], from: usize) -> Option<Vec<Range<usize>>> {
     if text[start - 2] == b'/' {
         return None;
     }
-    Some(vec![start..end_of(text, start, |byte| byte != b'<')])
+    Some(only(start..end_of(text, start, |byte| byte != b'<')))
 }
 
 /// `name=value`, `name = value`; `name: value` where that is a header or a key of YAML.
@@ -239,7 +235,7 @@ fn of_colon(text: &[u8], name: &Range<usize>, from: usize) -> Option<Vec<Range<u
                     rest => rest.starts_with(CUT),
                 };
                 let end = (start..text.len()).find(|at| is_end(*at)).unwrap_or(text.len());
-                Some(vec![start..end])
+                Some(only(start..end))
             }
         };
     }
@@ -248,7 +244,7 @@ fn of_colon(text: &[u8], name: &Range<usize>, from: usize) -> Option<Vec<Range<u
             b'"' | b'\'' | b'[' | b'{' => value(text, start),
             _ => {
                 let end = |byte| !matches!(byte, b',' | b'}' | b'\r' | b'\n');
-                Some(vec![start..end_of(text, start, end)])
+                Some(only(start..end_of(text, start, end)))
             }
         };
     }
@@ -268,7 +264,7 @@ fn of_colon(text: &[u8], name: &Range<usize>, from: usize) -> Option<Vec<Range<u
     if is_scheme {
         end = word(end_of(text, end, is_blank));
     }
-    Some(vec![start..end])
+    Some(only(start..end))
 }
 
 /// Whether nothing is before it on its line, but what begins an item or a comment.
@@ -283,13 +279,18 @@ fn is_in_braces(text: &[u8], at: usize) -> bool {
     matches!(before.last(), Some(b'{' | b','))
 }
 
+/// One value, all in one place.
+fn only(place: Range<usize>) -> Vec<Range<usize>> {
+    Vec::from([place])
+}
+
 /// A value that begins here: quoted, a list of some, or as far as a form or a query would take it.
 fn value(text: &[u8], at: usize) -> Option<Vec<Range<usize>>> {
     match text.get(at)? {
-        b'"' | b'\'' => Some(vec![quoted(text, at)]),
+        b'"' | b'\'' => Some(only(quoted(text, at))),
         b'[' => Some(list(text, at + 1)),
         b'{' => None,
-        _ => Some(vec![at..end_of_bare(text, at, ENDS)]),
+        _ => Some(only(at..end_of_bare(text, at, ENDS))),
     }
 }
 

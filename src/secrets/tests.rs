@@ -101,7 +101,7 @@ fn however_a_secret_was_escaped_it_is_hidden() {
 fn bytes_that_are_no_text_hide_none() {
     let secrets = secrets(&["hunter2-hunter2"]);
     let bytes = b"\xff\x00hunter2-hunter2\xff hunter2-h";
-    assert_eq!(places(&[&secrets], bytes, false), [2..17]);
+    assert_eq!(places(&[&secrets], bytes, false).as_slice(), std::slice::from_ref(&(2..17)));
     assert_eq!(places(&[&secrets], bytes, true), [2..17, 19..28]);
 }
 

@@ -77,7 +77,9 @@ impl View {
                     }
                     Escaped::Char(character) => character.encode_utf8(&mut utf8).as_bytes(),
                 };
-                bytes.iter().for_each(|byte| decoded.push(*byte, self.starts[at]));
+                for byte in bytes {
+                    decoded.push(*byte, self.starts[at]);
+                }
                 at += length;
                 any = true;
             } else {

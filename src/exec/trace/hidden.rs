@@ -31,8 +31,10 @@ fn hide_texts(trace: &mut Trace, scope: &Scope) {
         | Trace::Fate(text) => hide(text),
         Trace::Thread { .. } | Trace::Pause { .. } => {}
         Trace::Check { source, failure, found } => {
-            if tells(source) {
-                found.iter_mut().for_each(|found| MASK.clone_into(found));
+            if let Some(found) = found
+                && tells(source)
+            {
+                MASK.clone_into(found);
             }
             failure.iter_mut().chain(found).for_each(hide);
             hide(source);
@@ -96,7 +98,9 @@ fn hide_places(payload: &mut Payload, places: &[Range<usize>]) {
             *text = replaced(text, places, |_, masked| masked.push_str(MASK)).into_owned();
         }
         Payload::Binary(bytes) => {
-            places.iter().for_each(|place| bytes[place.clone()].fill(b'*'));
+            for place in places {
+                bytes[place.clone()].fill(b'*');
+            }
         }
     }
 }
