@@ -14,13 +14,16 @@ const SHORT: usize = 4;
 /// The functions that give the value of a property, or of a variable of the environment.
 const PROPERTIES: [&str; 3] = ["${__P(", "${__property(", "${__env("];
 
+/// The keys of an assertion about what a JSON path finds that hold a part of it.
+const WANTED: [&str; 4] = ["equals", "regex", "less_than", "greater_than"];
+
 /// Secrets, and what they are made from.
 #[derive(Debug, Default)]
 pub struct SecretTexts {
     /// The values of the variables that `secrets` names; cookies, and the headers, passwords and fields whose
     /// names tell that they are secret.
     pub found: Found,
-    /// Cookies that are too short to be hidden wherever they stand in a run.
+    /// Cookies, and what assertions want, that are too short to be hidden wherever they stand in a run.
     pub short: Found,
     /// Variables that are put where a secret is: `Authorization: Bearer ${t}`, or that are taken from there.
     pub variables: BTreeSet<String>,
@@ -109,8 +112,12 @@ impl SecretTexts {
                 {
                     self.variables.insert(variable.to_owned());
                 }
+                let is_told = entry(node, "path").and_then(scalar).is_some_and(tells);
                 for (key, node) in entries {
                     match (key.text.as_str(), &node.value) {
+                        (key, Value::Scalar { text, .. }) if is_told && WANTED.contains(&key) => {
+                            self.secret(text);
+                        }
                         ("cookies", _) => each_scalar(node, &mut |text| self.secret(text)),
                         ("headers", Value::Map(headers)) => self.headers(headers),
                         ("variables" | "set", Value::Map(entries)) => {
@@ -132,6 +139,10 @@ impl SecretTexts {
     /// A text under a key: of the plan, or of JSON that is sent.
     fn scalar(&mut self, key: &str, text: &str) {
         self.found.remember_url(text);
+        if key == "url" && !text.contains("://") {
+            // One that lacks its scheme is refused, but may have a password.
+            self.found.remember_url(&format!("://{text}"));
+        }
         if is_template(text) {
             let mut values = Vec::new();
             each_value(text, |value| values.push(value.to_owned()));

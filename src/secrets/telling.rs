@@ -121,9 +121,8 @@ fn is_blank(byte: u8) -> bool {
 fn values_of(text: &[u8], name: Range<usize>) -> Option<Vec<Range<usize>>> {
     let before = name.start.checked_sub(1).map(|at| text[at]);
     let after = text.get(name.end).copied()?;
-    if let Some(quote @ (b'"' | b'\'' | b'`')) = before
-        && after == quote
-    {
+    // What a pattern looks for, or a text that was cut, may begin within a name.
+    if matches!((before, after), (_, b'"' | b'\'') | (Some(b'`'), b'`')) {
         return of_quoted(text, name.clone()).or_else(|| expected(text, &name));
     }
     match (before, after) {
@@ -139,7 +138,7 @@ fn values_of(text: &[u8], name: Range<usize>) -> Option<Vec<Range<usize>>> {
 /// HTML.
 fn of_quoted(text: &[u8], name: Range<usize>) -> Option<Vec<Range<usize>>> {
     let after = name.end + 1;
-    if text[..name.start - 1].ends_with(b"name=") {
+    if text[..name.start.saturating_sub(1)].ends_with(b"name=") {
         return of_part(text, after).or_else(|| of_attribute(text, after));
     }
     let at = end_of(text, after, |byte| byte.is_ascii_whitespace());
@@ -342,17 +341,23 @@ fn list(text: &[u8], from: usize) -> Vec<Range<usize>> {
 
 const EXPECTED: &str = " expected ";
 
+/// What stands between a JSON path and the value that is wanted, where an assertion is written on one line.
+const TESTS: [&str; 4] = [" equals: ", " regex: ", " less_than: ", " greater_than: "];
+
 /// Bytes of what an assertion says that are looked at.
-const MOST_EXPECTED: usize = 16 * 1024;
+const MOST_EXPECTED: usize = 4 * 1024;
 
 /// What an assertion of ours says of a name: `'$.token' expected to be '…', but found '…'`,
-/// ``headers `Cookie` expected to contain /…/, found /…/``.
+/// ``headers `Cookie` expected to contain /…/, found /…/``, `json: $.token equals: …`.
 fn expected(text: &[u8], name: &Range<usize>) -> Option<Vec<Range<usize>>> {
     let at = end_of(text, name.end, |byte| b"]'\"`)".contains(&byte));
     let rest = text.get(at..)?;
     let rest = &rest[..rest.len().min(MOST_EXPECTED)];
     if !rest.starts_with(EXPECTED.as_bytes()) {
-        return None;
+        // As it is written: nothing tells where the value ends but the line.
+        let test = TESTS.into_iter().find(|test| rest.starts_with(test.as_bytes()))?;
+        let start = at + test.len();
+        return Some(only(start..end_of(text, start, |byte| !matches!(byte, b'\r' | b'\n'))));
     }
     let find = |mark: &[u8]| rest.windows(mark.len()).rposition(|bytes| bytes == mark);
     let found = find(b" found ")?;
