@@ -9,7 +9,9 @@ fn left_behind(plan: &str, properties: &[&str]) -> String {
     let (env, server) = (Env::new(), target());
     let target = format!("target=ws://{}", server.address());
     let mut arguments = vec!["-J", &target];
-    properties.iter().for_each(|property| arguments.extend(["-J", property]));
+    for property in properties {
+        arguments.extend(["-J", property]);
+    }
     let finished = env.run(plan, &arguments);
     finished.expect_exit(1);
     let path = env.write("plan.yaml", plan);
@@ -133,7 +135,7 @@ thread_groups:
 
 #[test]
 fn diagnostics_and_explained_plans_hide_what_they_are_about() {
-    let plan = r#"
+    let plan = r"
 secrets: [pw]
 variables: { pw: hunter-0 }
 defaults: { url: 'ws://bob:hunter-1@127.0.0.1:1/' }
@@ -143,7 +145,7 @@ thread_groups:
       - open: { url: 'bob:hunter-2@127.0.0.1/' }
       - log: 'my password=hunter-3 and hunter-0'
       - request_response: { send: a, assert: { json: { path: $.token, equals: hunter-4 } } }
-"#;
+";
     let env = Env::new();
     let path = env.write("plan.yaml", plan);
     let path = path.to_str().expect("a path of ours");
