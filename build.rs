@@ -5,8 +5,6 @@
 //! along, on the one platform where it is the default; elsewhere, and with a linker of the user's own, the
 //! binary is the same program in another order.
 
-#![expect(clippy::print_stdout, reason = "it is how a build script speaks")]
-
 use std::env;
 use std::process::Command;
 

@@ -66,8 +66,7 @@ impl Recorder {
         let done = std::mem::take(&mut *self.done.lock().unwrap_or_else(PoisonError::into_inner));
         // Copied by the thread that goes on: what it would take over lies between the connections of the
         // workers, and keeps what they had from going back to the system before the reports are made.
-        let copies = done.into_iter().map(|stats| stats.clone());
-        let all = copies.reduce(|mut all, stats| {
+        let all = done.iter().cloned().reduce(|mut all, stats| {
             all.merge(stats);
             all
         });
