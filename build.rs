@@ -17,7 +17,7 @@ fn main() {
     if !is_release() || !links_by_default() {
         return;
     }
-    println!("cargo:rustc-link-arg-bins=-Wl,-T,{}/link/order.ld", variable("CARGO_MANIFEST_DIR"));
+    println!("cargo:rustc-link-arg-bins=-T{}/link/order.ld", variable("CARGO_MANIFEST_DIR"));
     // 480 KiB of relocations, all read at the start, in 8 KiB.
     if glibc().is_some_and(|version| version >= BITMAPS_SINCE) {
         println!("cargo:rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
