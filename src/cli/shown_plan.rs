@@ -50,8 +50,9 @@ fn hides(program: &Program, key: &str) -> bool {
 
 /// Whether this is the name of a secret variable.
 fn is_variable(program: &Program, name: &str) -> bool {
-    let is_named = |id: &VariableId| program.variable_names[id.0 as usize] == name;
-    program.secret_variables.iter().any(is_named)
+    let named = program.variable_names.iter().position(|own| own == name);
+    let id = named.and_then(|index| u32::try_from(index).ok()).map(VariableId);
+    id.is_some_and(|id| program.is_secret(id))
 }
 
 /// Whether a text only says where a value comes from: `${name}`, `${__P(name)}`.

@@ -96,7 +96,8 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
         numbered,
         secrets,
         secret_variables,
-        telling_variables: telling(&variable_names, &written),
+        telling_variables: those(&variable_names, |name| net::is_secret(name)),
+        parts_of_secrets: those(&variable_names, |name| written.variables.contains(name)),
         last_frame_final,
         show_secrets: false,
         in_turn: false,
@@ -111,14 +112,9 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
     }
 }
 
-/// The variables whose names or uses tell that they hold secrets.
-fn telling(names: &[String], written: &SecretTexts) -> Vec<VariableId> {
-    (0..)
-        .map(VariableId)
-        .zip(names)
-        .filter(|(_, name)| net::is_secret(name) || written.variables.contains(*name))
-        .map(|(id, _)| id)
-        .collect()
+/// The variables with such names.
+fn those(names: &[String], are: impl Fn(&String) -> bool) -> Vec<VariableId> {
+    (0..).map(VariableId).zip(names).filter(|(_, name)| are(name)).map(|(id, _)| id).collect()
 }
 
 /// The places of the data sets of which some variable is read.

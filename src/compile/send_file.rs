@@ -75,6 +75,7 @@ impl Compiler<'_> {
                 return None;
             }
         };
+        self.secrets.remember_body(&bytes);
         if kind == FileType::Binary {
             return Some(Payload::FixedBinary(bytes));
         }

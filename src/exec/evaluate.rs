@@ -14,7 +14,7 @@ use crate::program::{
     CounterId, FromText, JsonPart, Part, Program, Setting, Template, VariableId, json_escape,
 };
 use crate::sample::{Code, Trace};
-use crate::secrets::{self, Found, Known, Own};
+use crate::secrets::{self, Found, Known, MASK, Own, Secrets};
 
 /// What a variable holds.
 #[derive(Debug, Clone, Default)]
@@ -88,10 +88,9 @@ impl Scope {
 
     pub(crate) fn hold(&mut self, variable: VariableId, held: Held) {
         let program = &self.shared.program;
-        if program.secret_variables.contains(&variable)
-            || program.telling_variables.contains(&variable)
-        {
-            let mut found = Found::default();
+        if program.is_secret(variable) {
+            let is_named = program.secret_variables.contains(&variable);
+            let mut found = if is_named { Found::named() } else { Found::default() };
             remember(&mut found, program, variable, &held);
             self.shared.secrets.add(&found, &mut self.own_secrets);
         }
@@ -165,8 +164,14 @@ impl Scope {
         if self.shared.program.show_secrets {
             return text;
         }
-        // By names first: what is masked already tells no more where it ends.
-        let text = secrets::without_telling(&text).into_owned();
+        // By names first: what is masked already tells no more where it ends. And what is named in one place
+        // may stand without its name in another.
+        let mut found = Found::default();
+        found.remember_body(text.as_bytes());
+        let mut text = secrets::without_telling(&text).into_owned();
+        if !found.is_empty() {
+            text = Secrets::from(found).mask(&text).into_owned();
+        }
         self.shown(text.into()).into_owned()
     }
 
@@ -206,6 +211,28 @@ impl Scope {
         let mut text = String::new();
         self.expand(template, &mut text)?;
         Ok(Cow::Owned(text))
+    }
+
+    /// The text of a label, without secrets. What is written there stays, and what is no secret variable
+    /// counts for one only if it is long: labels are told apart by it.
+    pub(crate) fn label<'t>(&mut self, template: &'t Template) -> Result<Cow<'t, str>, Failure> {
+        if self.shared.program.show_secrets || !template.source.contains("${") {
+            return self.text(template);
+        }
+        let mut label = String::new();
+        for part in &template.parts {
+            match part {
+                Part::Text(text) => label.push_str(text),
+                Part::Variable(variable) => {
+                    let value = self.variable(*variable)?;
+                    let is_secret = self.shared.program.is_called_secret(*variable);
+                    label.push_str(if is_secret && !value.is_empty() { MASK } else { value });
+                }
+                Part::Call(function) => functions::call(self, function, &mut label)?,
+            }
+        }
+        let masked = self.secrets().mask_long(&label);
+        Ok(Cow::Owned(masked.unwrap_or(label)))
     }
 
     /// Appends the text of a template.
@@ -297,6 +324,8 @@ fn remember(found: &mut Found, program: &Program, variable: VariableId, held: &H
         held.texts().for_each(|text| found.remember(text));
     } else if program.telling_variables.contains(&variable) {
         held.texts().for_each(|text| found.remember_password(text));
+    } else if program.parts_of_secrets.contains(&variable) {
+        held.texts().for_each(|text| found.remember_telling(text));
     }
 }
 

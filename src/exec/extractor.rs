@@ -75,6 +75,18 @@ impl Received<'_> {
     }
 }
 
+/// What a sampler that failed has received of secrets: its message is quoted.
+pub(crate) fn hide(scope: &mut Scope, extractors: &[Extractor], outcome: &Outcome) {
+    for extractor in extractors {
+        if scope.shared.program.is_secret(extractor.variable)
+            && let Ok(hits) = find(scope, &extractor.kind, &Received { outcome })
+        {
+            let texts = hits.iter().filter_map(|hit| hit.text.as_deref());
+            scope.hide(|found| texts.for_each(|text| found.remember_password(text)));
+        }
+    }
+}
+
 /// Takes the values from the variables of a sampler that failed or was skipped, with this cause.
 pub(crate) fn lose(scope: &mut Scope, extractors: &[Extractor], cause: Code) {
     for extractor in extractors {

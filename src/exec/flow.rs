@@ -4,6 +4,8 @@
 //! level, its end pops it, and nothing here recurses or waits. Whatever leaves a level goes through
 //! [`Thread::leave`], so that a transaction always ends with its row and a `run_for` with its limit.
 
+use std::borrow::Cow;
+
 use rand::RngExt;
 
 use crate::clock;
@@ -126,10 +128,7 @@ impl<'p> Thread<'p> {
     }
 
     fn enter_transaction(&mut self, own: &'p program::Transaction) {
-        let is_written = !own.name.source.contains("${");
-        let label = self.scope.text(&own.name).map(|label| {
-            if is_written { label.into_owned() } else { self.scope.shown(label).into_owned() }
-        });
+        let label = self.scope.label(&own.name).map(Cow::into_owned);
         let begun = label.and_then(|label| Ok((label, self.scope.value(&own.include_pauses)?)));
         match begun {
             Ok((label, include_pauses)) => {

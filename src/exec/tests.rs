@@ -178,6 +178,7 @@ fn program(group: Group, counters: usize) -> Program {
         numbered: std::collections::HashMap::new(),
         secret_variables: Vec::new(),
         telling_variables: Vec::new(),
+        parts_of_secrets: Vec::new(),
         secrets: Secrets::default(),
         show_secrets: false,
         rendezvous: 0,

@@ -271,10 +271,8 @@ impl<'p> Thread<'p> {
             }
         }
         self.tally.reached += 1;
-        let label = match ready.and_then(|()| self.scope.text(&sampler.name)) {
-            // What is a label as written stays one, whatever is a secret.
-            Ok(label) if !sampler.name.source.contains("${") => label,
-            Ok(label) => self.scope.shown(label),
+        let label = match ready.and_then(|()| self.scope.label(&sampler.name)) {
+            Ok(label) => label,
             Err(failure) => return Box::pin(self.not_begun(sampler, failure)).await,
         };
         self.trace(|_| Trace::Step { kind: sampler.kind.name(), label: label.to_string() });
@@ -352,6 +350,7 @@ impl<'p> Thread<'p> {
             outcome.fail_assertion(failure);
         }
         if outcome.failure.is_some() {
+            extractor::hide(scope, extractors, outcome);
             extractor::lose(scope, extractors, cause_of(outcome.code));
         } else if outcome.code == Code::NoMessage {
             extractor::lose(scope, extractors, Code::NotExtracted);

@@ -17,7 +17,7 @@ pub use client::{
 };
 pub use cookies::Cookies;
 pub use dial::{DialError, Dialed, TlsPhase, TlsTo, dial};
-pub use shown::{is_secret, password, shown, user_info};
+pub use shown::{is_secret, is_secret_parameter, password, shown, user_info};
 pub use stream::Stream;
 pub use tls::{
     Certificates, PemError, PrivateKey, TlsClient, TlsConnector, TlsError, TlsSettings,

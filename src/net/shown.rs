@@ -85,6 +85,12 @@ pub fn is_secret(name: &str) -> bool {
         || is_key()
 }
 
+/// As [`is_secret`], of a parameter of a URL: there a `code` that is no number may be one of OAuth (RFC 6749 4.1.2).
+pub fn is_secret_parameter(name: &str, value: &str) -> bool {
+    let is_code = value.len() >= 8 && !value.bytes().all(|byte| byte.is_ascii_digit());
+    is_secret(name) || (is_code && name.eq_ignore_ascii_case("code"))
+}
+
 fn without_digits(word: &str) -> &str {
     word.trim_end_matches(|c: char| c.is_ascii_digit())
 }
@@ -143,7 +149,7 @@ pub fn shown(url: &str) -> String {
     let mut shown = format!("{before}?");
     for parameter in query.split_inclusive(SEPARATORS) {
         match parameter.split_once('=') {
-            Some((name, _)) if is_secret(name) => {
+            Some((name, value)) if is_secret_parameter(name, value) => {
                 shown.extend([name, "=***"]);
                 shown.extend(parameter.chars().next_back().filter(|c| SEPARATORS.contains(c)));
             }

@@ -12,6 +12,7 @@ use crate::plan::left_out::LeftOut;
 use crate::plan::path::{Path, Segment};
 use crate::plan::place::{Span, find, place};
 use crate::plan::problem::Problem;
+use crate::plan::secret_texts::hidden;
 use crate::plan::syntax;
 
 /// A larger file is refused.
@@ -75,8 +76,10 @@ impl File {
         if source.trim_start_matches('\u{feff}').trim().is_empty() {
             return Err(Box::new(syntax::nothing(path, role)));
         }
-        let (root, bad_keys) = document::read(&source)
-            .map_err(|error| Box::new(syntax::diagnostic(path, &source, &error, role)))?;
+        let (root, bad_keys) = document::read(&source).map_err(|error| {
+            let diagnostic = syntax::diagnostic(path, &source, &error, role);
+            Box::new(hidden(diagnostic, &source))
+        })?;
         let left_out = LeftOut::default();
         Ok(Self { path: path.to_owned(), source, root, bad_keys, left_out })
     }

@@ -14,8 +14,9 @@ const SHORT: usize = 4;
 /// The functions that give the value of a property, or of a variable of the environment.
 const PROPERTIES: [&str; 3] = ["${__P(", "${__property(", "${__env("];
 
-/// The keys of an assertion about what a JSON path finds that hold a part of it.
-const WANTED: [&str; 4] = ["equals", "regex", "less_than", "greater_than"];
+/// The keys beside a telling path or name that hold no part of what it leads to.
+const OTHERS: [&str; 8] =
+    ["path", "name", "exists", "count", "as", "match", "optional", "connection"];
 
 /// Secrets, and what they are made from.
 #[derive(Debug, Default)]
@@ -29,7 +30,7 @@ pub struct SecretTexts {
     pub variables: BTreeSet<String>,
     /// Properties of the same kind.
     pub properties: BTreeSet<String>,
-    /// Variables and the texts that give them their values.
+    /// Variables and the texts that give them their values, each of several perhaps.
     definitions: Vec<(String, String)>,
 }
 
@@ -76,7 +77,12 @@ impl SecretTexts {
                 }
             }
             if before == (self.variables.len(), self.properties.len()) {
-                return;
+                break;
+            }
+        }
+        for (name, text) in &definitions {
+            if (self.variables.contains(name) || is_secret(name)) && !is_template(text) {
+                self.secret(text);
             }
         }
     }
@@ -92,6 +98,9 @@ impl SecretTexts {
     }
 
     fn is_made_from(&mut self, text: &str) {
+        for (_, default) in defaults(text) {
+            self.found.remember_password(default);
+        }
         for (at, _) in text.match_indices("${") {
             let rest = &text[at..];
             let end = rest.find(['}', ',', ')']).unwrap_or(rest.len());
@@ -107,20 +116,33 @@ impl SecretTexts {
             Value::Scalar { text, .. } => self.scalar(key, text),
             Value::List(nodes) => nodes.iter().for_each(|node| self.walk(key, node)),
             Value::Map(entries) => {
-                if let Some(variable) = entry(node, "as").and_then(scalar)
-                    && entries.iter().filter_map(|(_, node)| scalar(node)).any(tells)
-                {
-                    self.variables.insert(variable.to_owned());
+                if let Some(variable) = entry(node, "as").and_then(scalar) {
+                    if entries.iter().filter_map(|(_, node)| scalar(node)).any(tells) {
+                        self.variables.insert(variable.to_owned());
+                    }
+                    // The values of `for_each`, and what stands in for one that is not found.
+                    let values = ["in", "default"].into_iter().filter_map(|key| entry(node, key));
+                    for value in values {
+                        each_scalar(value, &mut |text| {
+                            self.definitions.push((variable.to_owned(), text.to_owned()));
+                        });
+                    }
                 }
-                let is_told = entry(node, "path").and_then(scalar).is_some_and(tells);
+                let told = ["path", "name"].map(|key| entry(node, key).and_then(scalar));
+                let is_told = told.into_iter().flatten().any(tells);
                 for (key, node) in entries {
+                    if is_secret(&key.text)
+                        && let Some(value) = entry(node, "value").and_then(scalar)
+                    {
+                        self.secret(value);
+                    }
                     match (key.text.as_str(), &node.value) {
-                        (key, Value::Scalar { text, .. }) if is_told && WANTED.contains(&key) => {
+                        (key, Value::Scalar { text, .. }) if is_told && !OTHERS.contains(&key) => {
                             self.secret(text);
                         }
                         ("cookies", _) => each_scalar(node, &mut |text| self.secret(text)),
                         ("headers", Value::Map(headers)) => self.headers(headers),
-                        ("variables" | "set", Value::Map(entries)) => {
+                        ("variables" | "set" | "with" | "parameters", Value::Map(entries)) => {
                             self.define(entries);
                             self.walk("", node);
                         }
@@ -139,9 +161,18 @@ impl SecretTexts {
     /// A text under a key: of the plan, or of JSON that is sent.
     fn scalar(&mut self, key: &str, text: &str) {
         self.found.remember_url(text);
-        if key == "url" && !text.contains("://") {
+        if key == "url"
+            && !text.contains("://")
+            && let Some((_, password)) =
+                text.rsplit_once('@').and_then(|(own, _)| own.rsplit_once(':'))
+        {
             // One that lacks its scheme is refused, but may have a password.
-            self.found.remember_url(&format!("://{text}"));
+            self.found.remember_password(password);
+        }
+        for (name, default) in defaults(text) {
+            if is_secret(name) {
+                self.found.remember_password(default);
+            }
         }
         if is_template(text) {
             let mut values = Vec::new();
@@ -187,9 +218,51 @@ pub(super) fn hide(diagnostics: &mut [Diagnostic], secrets: &Secrets) {
     }
 }
 
+/// The diagnostic of a text that is no YAML, without what may be a secret there: what stands on the line after a
+/// telling name, and in the lines below that are indented more.
+pub(super) fn hidden(diagnostic: Diagnostic, text: &str) -> Diagnostic {
+    let (mut found, mut below) = (Found::default(), None);
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let indent = line.len() - line.trim_start().len();
+        if below.is_some_and(|above| indent > above) {
+            found.remember_password(line.trim());
+        } else {
+            below = None;
+        }
+        let Some(rest) = after_telling(line) else { continue };
+        below = Some(indent);
+        let rest = rest.trim_matches(|c: char| c.is_whitespace() || "'\"{}[],".contains(c));
+        found.remember_password(rest);
+        for part in rest.split([':', ',', '\'', '"', '{', '}', '[', ']', ' ']) {
+            found.remember_password(part);
+        }
+    }
+    let mut diagnostics = [diagnostic];
+    hide(&mut diagnostics, &Secrets::from(found));
+    let [diagnostic] = diagnostics;
+    diagnostic
+}
+
+/// What follows the colon after the first telling word of a line.
+fn after_telling(line: &str) -> Option<&str> {
+    let words = line.match_indices(':').find(|(at, _)| tells(&line[..*at]));
+    words.map(|(at, _)| &line[at + 1..])
+}
+
 /// Templates are no secrets themselves.
 fn is_template(text: &str) -> bool {
     text.contains("${")
+}
+
+/// The properties that a text names with their defaults.
+fn defaults(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    PROPERTIES.into_iter().flat_map(move |function| {
+        text.match_indices(function).filter_map(move |(at, _)| {
+            let (name, rest) = text[at + function.len()..].split_once(',')?;
+            let default = rest.split([')', '}']).next().unwrap_or(rest);
+            (!name.contains([')', '}'])).then(|| (name.trim(), default.trim()))
+        })
+    })
 }
 
 fn each_scalar(node: &Node, take: &mut impl FnMut(&str)) {

@@ -97,6 +97,8 @@ pub struct Program {
     pub secret_variables: Vec<VariableId>,
     /// Variables whose names tell that they hold secrets; short values are not hidden everywhere.
     pub telling_variables: Vec<VariableId>,
+    /// Variables that secrets are made from: those with other names that stand in a header or a cookie.
+    pub parts_of_secrets: Vec<VariableId>,
     /// Secrets that are known before the run.
     pub secrets: Secrets,
     /// Whether secrets are shown after all, also those of URLs.
@@ -121,6 +123,18 @@ pub struct Program {
     pub thresholds: Vec<Threshold>,
     /// What may differ from another run; `None` if the plan does not say.
     pub compare: Option<Tolerances>,
+}
+
+impl Program {
+    /// Whether the plan says, or the variable's name, that what it holds is a secret.
+    pub fn is_called_secret(&self, variable: VariableId) -> bool {
+        [&self.secret_variables, &self.telling_variables].iter().any(|all| all.contains(&variable))
+    }
+
+    /// As [`Self::is_called_secret`]; or whether a secret is made from it.
+    pub fn is_secret(&self, variable: VariableId) -> bool {
+        self.is_called_secret(variable) || self.parts_of_secrets.contains(&variable)
+    }
 }
 
 /// When a thread group runs: a phase begins when all threads of the one before are done.

@@ -1,5 +1,7 @@
 //! Values that are found to be secrets, by what says so where they enter.
 
+use std::net::{IpAddr, SocketAddr};
+
 use percent_encoding::percent_decode_str;
 use serde_json::{Deserializer, Value};
 
@@ -10,6 +12,9 @@ use crate::secrets::telling;
 /// bytes: `lang=en` of a cookie must not hide every `en`.
 const TELLING: usize = 8;
 
+/// Letters alone are a word, unless there are so many.
+const LONG: usize = 16;
+
 /// A password is, if it has so many.
 const PASSWORD: usize = 4;
 
@@ -18,18 +23,27 @@ const SEARCHED: usize = 64 * 1024;
 
 /// Values as they are.
 #[derive(Debug, Default)]
-pub struct Found(pub(super) Vec<String>);
+pub struct Found {
+    pub(super) values: Vec<String>,
+    /// Whether the plan has named these as secrets, so that all threads hide them, however short.
+    pub(super) are_named: bool,
+}
 
 impl Found {
+    /// For values of variables that the plan calls secrets.
+    pub fn named() -> Self {
+        Self { are_named: true, ..Self::default() }
+    }
+
     /// Whether there is nothing.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.values.is_empty()
     }
 
     /// Adds a value; an empty one hides nothing.
     pub fn remember(&mut self, value: &str) {
         if !value.is_empty() {
-            self.0.push(value.to_owned());
+            self.values.push(value.to_owned());
         }
     }
 
@@ -66,7 +80,7 @@ impl Found {
         }
         let Some((_, query)) = url.split_once('?') else { return };
         for (name, value) in query.split('&').filter_map(|parameter| parameter.split_once('=')) {
-            if net::is_secret(name) {
+            if net::is_secret_parameter(name, value) {
                 self.remember_telling(value);
                 let decoded = percent_decode_str(value).decode_utf8_lossy();
                 self.remember_telling(&decoded);
@@ -131,15 +145,26 @@ impl Found {
     /// Adds a password that is not named in `secrets`, unless it is so short that it would hide what is
     /// none.
     pub fn remember_password(&mut self, value: &str) {
-        if value.len() >= PASSWORD {
+        if value.len() >= PASSWORD && !is_address(value) {
             self.remember(value);
         }
     }
 
-    /// Adds a value that only a name tells to be a secret, unless it is short.
+    /// Adds a value that only a name tells to be a secret, unless it is short or what is said anyway.
     pub fn remember_telling(&mut self, value: &str) {
-        if value.len() >= TELLING {
+        if value.len() >= TELLING && !is_ordinary(value) {
             self.remember(value);
         }
     }
+}
+
+/// Whether it is a word, such as the `accepted` of a cookie, or an address, as a balancer's cookie may be:
+/// hidden where they stand, but not in all that is said of the server.
+fn is_ordinary(value: &str) -> bool {
+    let is_word = value.len() < LONG && value.bytes().all(|byte| byte.is_ascii_alphabetic());
+    is_word || is_address(value)
+}
+
+fn is_address(value: &str) -> bool {
+    value.parse::<SocketAddr>().is_ok() || value.parse::<IpAddr>().is_ok()
 }

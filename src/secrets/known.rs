@@ -8,11 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use crate::secrets::telling::telling;
-use crate::secrets::{Found, Secrets, mask, places, together};
-
-/// A value of so many bytes is a secret in what all threads show: another one's may be quoted by a broadcast.
-/// A shorter one is what others may say by chance.
-const SHARED: usize = 8;
+use crate::secrets::{Found, MASK, SHARED, Secrets, mask, places, places_of, replaced, together};
 
 /// Marks of the generation that grows. When there are so many, the one before is forgotten.
 const GENERATION: usize = 1 << 18;
@@ -52,11 +48,11 @@ impl Known {
     pub fn add(&self, found: &Found, own: &mut Option<Box<Own>>) {
         let mut unknown = Vec::new();
         let recent = self.recent();
-        for value in &found.0 {
+        for value in &found.values {
             if self.before.knows(value) || recent.new.knows(value) {
                 continue;
             }
-            if value.len() < SHARED {
+            if value.len() < SHARED && !found.are_named {
                 own.get_or_insert_default().remember(value);
             } else {
                 unknown.push(value);
@@ -85,6 +81,17 @@ impl Known {
     pub fn mask<'t>(&self, own: Option<&Own>, text: &'t str) -> Cow<'t, str> {
         let recent = self.recent();
         mask(&self.all(&recent, own), text)
+    }
+
+    /// The text with `***` for every secret that all threads know from the run, or that is as long; `None`
+    /// if there is none.
+    pub fn mask_long(&self, text: &str) -> Option<String> {
+        let recent = self.recent();
+        let found = places_of(SHARED, &self.all(&recent, None), text.as_bytes(), false);
+        match replaced(text, &found, |_, masked| masked.push_str(MASK)) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(masked) => Some(masked),
+        }
     }
 
     /// Where secrets stand in bytes, and what these tell to be some, in order and without overlaps;

@@ -27,6 +27,8 @@ pub(super) struct Marks {
     /// The strings, and the beginnings of those that are longer than [`BEGINNING`].
     hashes: HashSet<u64, Quick>,
     short: Vec<Box<[u8]>>,
+    /// The hashes of strings in the letters that they were given in.
+    words: HashSet<u64, Quick>,
     longest: usize,
 }
 
@@ -73,16 +75,33 @@ impl Marks {
         }
     }
 
+    /// Keeps a string as it is, for [`Self::has_word`].
+    pub(super) fn insert_word(&mut self, bytes: &[u8]) {
+        self.words.insert(of_length(hash(bytes), bytes.len()));
+    }
+
+    pub(super) fn has_word(&self, bytes: &[u8]) -> bool {
+        self.words.contains(&of_length(hash(bytes), bytes.len()))
+    }
+
     /// Where the longest string ends that begins here, or what of it there is before `cut`.
-    fn end_at(&self, text: &Hashed<'_>, at: usize, cut: Option<usize>) -> Option<usize> {
+    fn end_at(
+        &self,
+        text: &Hashed<'_>,
+        at: usize,
+        cut: Option<usize>,
+        is_found: &impl Fn(Range<usize>) -> bool,
+    ) -> Option<usize> {
         let bytes = text.bytes;
         let short = self.short.iter().filter(|own| bytes[at..].starts_with(own));
-        let short = short.map(|own| at + own.len()).max();
+        let short = short.map(|own| at + own.len()).filter(|end| is_found(at..*end)).max();
         let lengths = start(&bytes[at..]).and_then(|start| self.lengths.get(&start));
         let Some(lengths) = lengths else { return short };
         let is_here = |length: &&usize| {
             let end = at + **length;
-            end <= bytes.len() && self.hashes.contains(&of_length(text.hash(at..end), **length))
+            end <= bytes.len()
+                && self.hashes.contains(&of_length(text.hash(at..end), **length))
+                && is_found(at..end)
         };
         let whole = lengths.iter().rev().find(is_here).map(|length| at + length);
         let begun = cut.filter(|cut| {
@@ -99,8 +118,13 @@ impl Marks {
 }
 
 /// Where strings of these sets stand in a text, in order; they may overlap. Where the text was cut off,
-/// at `cuts` in ascending order, the beginning of one is enough.
-pub(super) fn find(sets: &[&Marks], text: &[u8], mut cuts: &[usize]) -> Vec<Range<usize>> {
+/// at `cuts` in ascending order, the beginning of one is enough. `is_found` has the last word about a whole one.
+pub(super) fn find(
+    sets: &[&Marks],
+    text: &[u8],
+    mut cuts: &[usize],
+    is_found: &impl Fn(Range<usize>) -> bool,
+) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let longest = sets.iter().map(|marks| marks.longest).max().unwrap_or(0);
     let mut from = 0;
@@ -112,7 +136,9 @@ pub(super) fn find(sets: &[&Marks], text: &[u8], mut cuts: &[usize]) -> Vec<Rang
                 cuts = &cuts[1..];
             }
             let cut = cuts.first().map(|cut| cut - from).filter(|cut| *cut <= piece.bytes.len());
-            let end = sets.iter().filter_map(|marks| marks.end_at(&piece, at, cut)).max();
+            let is_found = |range: Range<usize>| is_found(from + range.start..from + range.end);
+            let ends = sets.iter().filter_map(|marks| marks.end_at(&piece, at, cut, &is_found));
+            let end = ends.max();
             found.extend(end.map(|end| from + at..from + end));
         }
         from = until;
@@ -217,7 +243,7 @@ mod tests {
     }
 
     fn found(marks: &Marks, text: &str, cuts: &[usize]) -> Vec<String> {
-        let found = find(&[marks], text.as_bytes(), cuts);
+        let found = find(&[marks], text.as_bytes(), cuts, &|_| true);
         found.into_iter().map(|range| text[range].to_owned()).collect()
     }
 
@@ -251,7 +277,7 @@ mod tests {
         let marks = marks(&["hunter2-hunter2"]);
         for before in PIECE - 20..PIECE + 2 {
             let text = format!("{}hunter2-hunter2{}", "x".repeat(before), "y".repeat(PIECE));
-            let places = find(&[&marks], text.as_bytes(), &[]);
+            let places = find(&[&marks], text.as_bytes(), &[], &|_| true);
             assert_eq!(places.as_slice(), std::slice::from_ref(&(before..before + 15)));
         }
     }

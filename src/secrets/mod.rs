@@ -27,6 +27,11 @@ pub use telling::{each_value, tells, without_telling};
 /// What stands in place of a secret.
 pub const MASK: &str = "***";
 
+/// A value of so many bytes is a secret in what all threads show: another one's may be quoted by a broadcast.
+/// A shorter one is what others may say by chance: it is one for the thread that has met it, where it stands
+/// as a word of its own, in the same letters.
+const SHARED: usize = 8;
+
 /// What stands where a text was cut off.
 const CUT: &str = "…";
 
@@ -42,16 +47,23 @@ impl Secrets {
 
     /// Adds a value; an empty one hides nothing.
     pub fn remember(&mut self, value: &str) {
+        if value.len() < SHARED {
+            self.0.insert_word(value.as_bytes());
+        }
         if !self.knows(value) {
             for form in forms(value) {
                 self.0.insert(&form);
+            }
+            // It may be put elsewhere without what was around it in a file.
+            if value.trim() != value {
+                self.remember(value.trim());
             }
         }
     }
 
     /// Adds all of these.
     pub fn learn(&mut self, found: &Found) {
-        for value in &found.0 {
+        for value in &found.values {
             self.remember(value);
         }
     }
@@ -89,6 +101,11 @@ pub fn mask<'t>(secrets: &[&Secrets], text: &'t str) -> Cow<'t, str> {
 /// Where secrets of these stand in a text, in order and without overlaps. Where it is cut off, at `…` and, if
 /// `goes_on`, at its end, the beginning of a secret is enough.
 pub(crate) fn places(secrets: &[&Secrets], text: &[u8], goes_on: bool) -> Vec<Range<usize>> {
+    places_of(1, secrets, text, goes_on)
+}
+
+/// As [`places`], of values that have at least so many bytes.
+fn places_of(least: usize, secrets: &[&Secrets], text: &[u8], goes_on: bool) -> Vec<Range<usize>> {
     let marks: Vec<&Marks> =
         secrets.iter().map(|secrets| &secrets.0).filter(|marks| !marks.is_empty()).collect();
     if marks.is_empty() {
@@ -101,10 +118,24 @@ pub(crate) fn places(secrets: &[&Secrets], text: &[u8], goes_on: bool) -> Vec<Ra
     for level in View::levels(text) {
         let folded = level.folded();
         let cuts: Vec<usize> = cuts.iter().map(|cut| folded.index(*cut)).collect();
-        let here = marks::find(&marks, &folded.bytes, &cuts);
+        let is_found = |range: Range<usize>| {
+            range.len() >= SHARED
+                || (range.len() >= least && is_word(&marks, text, folded.place(range)))
+        };
+        let here = marks::find(&marks, &folded.bytes, &cuts, &is_found);
         found.extend(here.into_iter().map(|range| folded.place(range)));
     }
     together(found)
+}
+
+/// Whether a short value stands here by itself, as it is; what was escaped is not what others say by chance.
+fn is_word(marks: &[&Marks], text: &[u8], place: Range<usize>) -> bool {
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
+    let before = text[..place.start].last().is_some_and(is_letter);
+    let after = text[place.end..].first().is_some_and(is_letter);
+    let own = &text[place];
+    let is_escaped = own.iter().any(|byte| matches!(byte, b'%' | b'\\' | b'&'));
+    is_escaped || (!before && !after && marks.iter().any(|marks| marks.has_word(own)))
 }
 
 /// In order, and what overlaps as one.

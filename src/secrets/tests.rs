@@ -18,13 +18,33 @@ fn every_form_of_a_value_is_hidden_and_nothing_else() {
 
 #[test]
 fn the_longest_of_overlapping_values_is_hidden() {
-    assert_eq!(secrets(&["abc", "abcdef", "cde"]).mask("xabcdefx abcx"), "x***x ***x");
+    let secrets = secrets(&["abcdefgh", "abcdefghijk", "ghijklmn"]);
+    assert_eq!(secrets.mask("xabcdefghijkx abcdefghx abcdefghijklmn"), "x***x ***x ***");
 }
 
 #[test]
 fn the_beginning_of_a_value_is_hidden_where_the_text_is_cut() {
     assert_eq!(secrets(&["hunter2hunter2"]).mask("token hunter2hu… more"), "token ***… more");
     assert_eq!(secrets(&["hunter2"]).mask("hun…"), "hun…");
+}
+
+#[test]
+fn a_short_value_is_hidden_as_a_word_of_its_own_and_not_in_others() {
+    let secrets = secrets(&["test", "a/b"]);
+    let text = "Test failed: test.example, 'test' in latest tests, a%2Fb, a/b/c";
+    let shown = "Test failed: ***.example, '***' in latest tests, ***, ***/c";
+    assert_eq!(secrets.mask(text), shown);
+}
+
+#[test]
+fn words_and_addresses_of_cookies_are_hidden_by_their_names_only() {
+    let find = |found: &mut Found| {
+        for cookie in ["consent=accepted", "route=127.0.0.1:8080", "sid=0123456789"] {
+            found.remember_set_cookie(cookie);
+        }
+    };
+    let text = "accepted by 127.0.0.1:8080 as 0123456789";
+    assert_eq!(mask_found(text, find), "accepted by 127.0.0.1:8080 as ***");
 }
 
 /// The text without what was found.
@@ -42,10 +62,10 @@ fn headers_and_queries_tell_their_secrets() {
         found.remember_header("X-Room", "lobby-lobby");
         found.remember_url("ws://h/?apikey=secret%20secret&room=lobby-lobby&token=short");
         found.remember_url("ws://bob:p%40ss@h/?a=b@c:d");
-        found.remember_body(br#"{"a":[{"passwords":["pw12"]}],"token":"tokentoken","key":"k"}"#);
-        found.remember_set_cookie("s=setcookie; Path=/lobby-lobby");
+        found.remember_body(br#"{"a":[{"passwords":["pw12"]}],"token":"tokentoken1","key":"k"}"#);
+        found.remember_set_cookie("s=setcookie1; Path=/lobby-lobby");
     };
-    assert_eq!(mask_found("pw12 tokentoken k setcookie", find), "*** *** k ***");
+    assert_eq!(mask_found("pw12 tokentoken1 k setcookie1", find), "*** *** k ***");
     assert_eq!(mask_found("bob p%40ss p@ss c:d", find), "bob *** *** c:d");
     let text = "abcdefgh== en 0123456789 secret secret, secret%20secret lobby-lobby short";
     assert_eq!(mask_found(text, find), "*** en *** ***, *** lobby-lobby short");
@@ -85,6 +105,8 @@ fn however_a_secret_was_escaped_it_is_hidden() {
         "50c3a47373776f72642f22312220c3a9",
         "50 c3 a4 73 73 77 6f 72 64 2f 22 31 22 20 c3 a9",
         "50 c3 a4 73 73 77 6f 72 …",
+        "P%c3%a4ssword%2f%2…",
+        "P&#228;ssword/&quo…",
     ] {
         let masked = secrets.mask(text);
         if text.contains("&auml;") {
@@ -107,11 +129,11 @@ fn bytes_that_are_no_text_hide_none() {
 
 #[test]
 fn many_values_are_found_as_few_are() {
-    let mut many = secrets(&["abc", "abcdef", "cde", "äö"]);
+    let mut many = secrets(&["abc", "abcdefgh", "cde", "äö"]);
     for number in 0..1_000 {
-        many.remember(&format!("abd{number}"));
+        many.remember(&format!("abd{number:05}"));
     }
-    assert_eq!(many.mask("xabcdefx abcx äö abd7"), "x***x ***x *** ***");
+    assert_eq!(many.mask("xabcdefghx äö abc, abd00007"), "x***x *** ***, ***");
     assert!(matches!(many.mask("ab abd äb"), Cow::Borrowed(_)));
     assert_eq!(many.mask("a ab… abcd…"), "a ab… ***…");
 }

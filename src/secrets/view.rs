@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use crate::secrets::CUT;
+
 /// So many times escapes are undone: JSON within JSON within a URL.
 pub(super) const LEVELS: usize = 4;
 
@@ -82,6 +84,9 @@ impl View {
                 }
                 at += length;
                 any = true;
+            } else if let Some(length) = begun_escape(&self.bytes[at..]) {
+                at += length;
+                any = true;
             } else {
                 decoded.push(self.bytes[at], self.starts[at]);
                 at += 1;
@@ -144,10 +149,21 @@ fn escape(bytes: &[u8]) -> Option<(Escaped, usize)> {
             };
             Some((Escaped::Byte(byte), 2))
         }
+        // Of STOMP 1.2.
+        [b'\\', b'c', ..] => Some((Escaped::Byte(b':'), 2)),
         [b'\\', byte @ (b'"' | b'\\' | b'/' | b'\''), ..] => Some((Escaped::Byte(*byte), 2)),
         [b'&', rest @ ..] => entity(rest),
         _ => None,
     }
+}
+
+/// The length of an escape that was cut off by `…`.
+fn begun_escape(bytes: &[u8]) -> Option<usize> {
+    let (b'%' | b'\\' | b'&') = bytes.first()? else { return None };
+    let within = &bytes[..bytes.len().min(LONGEST_ESCAPE + CUT.len())];
+    let cut = within.windows(CUT.len()).position(|bytes| bytes == CUT.as_bytes())?;
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'#' | b'{');
+    bytes[1..cut].iter().all(is_part).then_some(cut)
 }
 
 /// What follows `\u`: `00e9`, a pair of surrogates (RFC 8259 7), `{e9}`.

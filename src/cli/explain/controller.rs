@@ -33,7 +33,7 @@ pub(super) fn controller(page: &mut Page, controller: &Controller, program: &Pro
         }
         Controller::Chance(own) => page.entry("chance", &format!("{} %", own.percent.shown())),
         Controller::Transaction(own) => {
-            page.entry("transaction", &own.name.source);
+            page.name("transaction", &own.name.source);
             page.below(|page| page.entry("include_pauses", &own.include_pauses.shown()));
         }
     }

@@ -13,7 +13,7 @@ use crate::program::{
     DataSet, Group, Phase, Program, Schedule, Share, Spacing, Stage, Step, Template, Times,
     VariableId,
 };
-use crate::secrets::without_telling;
+use crate::secrets::{Secrets, without_telling};
 use crate::verdict::Threshold;
 use rows::{Rows, rows};
 use value::{Shown, duration};
@@ -23,14 +23,22 @@ use value::{Shown, duration};
 struct Page {
     text: String,
     depth: usize,
+    secrets: Secrets,
 }
 
 impl Page {
     fn line(&mut self, line: &str) {
         self.text.extend(std::iter::repeat_n("  ", self.depth));
         // A value may be a text of several lines.
-        self.text.push_str(&line.replace('\n', "\\n"));
+        self.text.push_str(&self.secrets.mask(line).replace('\n', "\\n"));
         self.text.push('\n');
+    }
+
+    /// The name of something, which stays as the plan has it.
+    fn name(&mut self, key: &str, name: &str) {
+        let secrets = std::mem::take(&mut self.secrets);
+        self.line(&format!("{key}: {name}"));
+        self.secrets = secrets;
     }
 
     fn entry(&mut self, key: &str, value: &str) {
@@ -46,8 +54,8 @@ impl Page {
 
 /// The program as text.
 pub(super) fn explain(program: &Program) -> String {
-    let mut page = Page::default();
-    page.entry("plan", &program.name);
+    let mut page = Page { secrets: program.secrets.without_short(), ..Page::default() };
+    page.name("plan", &program.name);
     if !program.variables.is_empty() {
         page.line("variables of each thread:");
         page.below(|page| {
@@ -65,7 +73,7 @@ pub(super) fn explain(program: &Program) -> String {
             page.line("no sample fails");
         }
         for threshold in &program.thresholds {
-            page.entry(&threshold.label, &condition(threshold));
+            page.name(&threshold.label, &condition(threshold));
         }
     });
     if let Some(tolerances) = &program.compare {
@@ -84,12 +92,12 @@ pub(super) fn explain(program: &Program) -> String {
             Phase::Main => "group",
             Phase::Teardown => "teardown group",
         };
-        page.entry(&format!("{kind} {}", of_group.number), &of_group.name);
+        page.name(&format!("{kind} {}", of_group.number), &of_group.name);
         total = total.plus(page_group(&mut page, of_group, program));
     }
     page.text.push('\n');
     page.entry("rows expected", &total.to_string());
-    program.secrets.without_short().mask(&page.text).into_owned()
+    page.text
 }
 
 /// `p95 < 50ms; ends the run, from 30s on`
@@ -119,7 +127,7 @@ fn data_set(set: &DataSet, program: &Program) -> String {
 /// A variable and what gives it a value.
 fn variable(page: &mut Page, id: VariableId, value: &Template, program: &Program) {
     let name = &program.variable_names[id.0 as usize];
-    let is_secret = program.secret_variables.contains(&id);
+    let is_secret = program.is_secret(id);
     let shown =
         if is_secret { value::HIDDEN.to_owned() } else { value::named(name, &value.source) };
     page.entry(name, &shown);

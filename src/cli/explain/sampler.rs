@@ -18,7 +18,7 @@ const SHOWN_BYTES: usize = 32;
 const SHOWN_CHARACTERS: usize = 1_000;
 
 pub(super) fn sampler(page: &mut Page, sampler: &Sampler) {
-    page.entry(sampler.kind.name(), &sampler.name.source);
+    page.name(sampler.kind.name(), &sampler.name.source);
     page.below(|page| {
         if !matches!(sampler.kind, SamplerKind::Http(_)) {
             page.entry("connection", &sampler.connection.source);

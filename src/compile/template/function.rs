@@ -5,6 +5,7 @@ use crate::compile::template::parse::Argument;
 use crate::compile::template::signature::{FUNCTIONS, FunctionInfo};
 use crate::compile::variables::is_variable_name;
 use crate::diag::nearest;
+use crate::net;
 use crate::plan::{At, Path, Problem};
 use crate::program::{CounterId, CounterScope, Function, Part, Template, VariableId};
 
@@ -150,6 +151,9 @@ impl Call<'_> {
             compiler.properties.get(&name).map(str::to_owned)
         };
         if let Some(value) = value {
+            if of_environment && net::is_secret(&name) {
+                compiler.secrets.remember_password(&value);
+            }
             return Some(vec![Part::Text(value)]);
         }
         if self.arguments.len() > 1 {

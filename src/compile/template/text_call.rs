@@ -94,6 +94,7 @@ impl Call<'_> {
             let help = "send bytes with `send_file: { path: …, type: binary }`";
             return self.fail(compiler, format!("`{name}` is not UTF-8 text"), help);
         };
+        compiler.secrets.remember_body(text.as_bytes());
         Some(match store {
             None => vec![Part::Text(text)],
             Some(store) => vec![Part::Call(Box::new(Function::Constant { text, store }))],

@@ -25,11 +25,11 @@ pub(super) fn hide(events: &mut [(Instant, Trace)], scope: &Scope) {
 fn hide_texts(trace: &mut Trace, scope: &Scope) {
     let hide = |text: &mut String| *text = scope.shown_quote(std::mem::take(text));
     match trace {
-        Trace::Step { label: text, .. }
-        | Trace::Head { text, .. }
-        | Trace::Frame { connection: text, .. }
-        | Trace::Fate(text) => hide(text),
-        Trace::Thread { .. } | Trace::Pause { .. } => {}
+        Trace::Head { text, .. } | Trace::Frame { connection: text, .. } | Trace::Fate(text) => {
+            hide(text);
+        }
+        // What a step is called is shown as in its row.
+        Trace::Thread { .. } | Trace::Pause { .. } | Trace::Step { .. } => {}
         Trace::Check { source, failure, found } => {
             if let Some(found) = found
                 && tells(source)
