@@ -9,7 +9,7 @@ use crate::compile::schedule::Load;
 use crate::compile::scope::Scope;
 use crate::compile::secrets::known_secrets;
 use crate::net;
-use crate::plan::{At, Loaded, Path, Plan, Problem, SecretTexts, Setting, Text, ThreadGroup};
+use crate::plan::{At, Loaded, Path, Plan, Problem, Setting, Text, ThreadGroup};
 
 use crate::program::{
     ConnectionCount, DataSet, Group, LAST_FRAME_FINAL, Phase, Program, VariableId,
@@ -78,7 +78,6 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
     compiler.default_variables(&pending);
     compiler.unused_variables(&plan.variables);
     let thresholds = compiler.thresholds(&plan.thresholds, &groups);
-    let compare = compiler.tolerances(plan.compare.as_ref());
     let families = compiler.variables.families();
     let last_frame_final = compiler.variables.known(LAST_FRAME_FINAL);
     let numbered = compiler.variables.numbers();
@@ -108,7 +107,7 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
         rendezvous: compiler.rendezvous,
         groups,
         thresholds,
-        compare,
+        compare: compiler.tolerances(plan.compare.as_ref()),
     }
 }
 

@@ -14,9 +14,8 @@ const SHORT: usize = 4;
 /// The functions that give the value of a property, or of a variable of the environment.
 const PROPERTIES: [&str; 3] = ["${__P(", "${__property(", "${__env("];
 
-/// The keys beside a telling path or name that hold no part of what it leads to.
-const OTHERS: [&str; 8] =
-    ["path", "name", "exists", "count", "as", "match", "optional", "connection"];
+/// The keys beside a telling JSON path that hold no part of what it leads to.
+const OTHERS: [&str; 6] = ["path", "exists", "count", "as", "match", "optional"];
 
 /// Secrets, and what they are made from.
 #[derive(Debug, Default)]
@@ -128,8 +127,14 @@ impl SecretTexts {
                         });
                     }
                 }
-                let told = ["path", "name"].map(|key| entry(node, key).and_then(scalar));
-                let is_told = told.into_iter().flatten().any(tells);
+                let tells_at = |key| entry(node, key).and_then(scalar).filter(|text| tells(text));
+                let is_told = tells_at("path").is_some_and(|path| path.starts_with('$'));
+                // As some write headers and variables.
+                if tells_at("name").is_some()
+                    && let Some(value) = entry(node, "value").and_then(scalar)
+                {
+                    self.secret(value);
+                }
                 for (key, node) in entries {
                     if is_secret(&key.text)
                         && let Some(value) = entry(node, "value").and_then(scalar)

@@ -160,3 +160,86 @@ thread_groups:
     assert!(explained.stdout.contains("password=***"), "{}", explained.stdout);
     expect_none_of(&["hunter"], &explained.stdout);
 }
+
+#[test]
+fn a_label_keeps_what_it_is_told_apart_by() {
+    let plan = r#"
+variables: { room: lobby, token: hunter7 }
+defaults: { url: '${__P(target)}/echo', cookies: { session: '${room}' } }
+thread_groups:
+  - on_error: continue
+    steps:
+      - open: {}
+      - set: { session: lobby }
+      - request_response: { name: 'say ${room} ${token}', send: 'to lobby' }
+thresholds: { 'say lobby ***': count > 0 }
+"#;
+    let (env, server) = (Env::new(), target());
+    let finished = env.run(plan, &["-J", &format!("target=ws://{}", server.address())]);
+    finished.expect_exit(0);
+    assert_eq!(finished.row("say lobby ***").code, "200");
+    expect_none_of(&["hunter"], &outputs(&env, &finished));
+}
+
+#[test]
+fn a_message_that_an_assertion_refuses_hides_what_would_have_been_extracted() {
+    let plan = r#"
+secrets: [got]
+defaults: { url: '${__P(target)}/echo' }
+thread_groups:
+  - steps:
+      - open: {}
+      - request_response:
+          name: log in
+          send: 'OK hunter-${__P(part)} welcome'
+          assert: { equals: x }
+          extract: { between: { left: 'OK ', right: ' ', as: got } }
+"#;
+    let everything = left_behind(plan, &["part=77"]);
+    assert!(everything.contains("OK *** welcome"), "{everything}");
+    expect_none_of(&["hunter-77"], &everything);
+}
+
+#[test]
+fn a_plan_that_is_no_yaml_is_quoted_without_its_password() {
+    for line in [
+        "password: @hunter",
+        "password: 'a'hunter-2'",
+        "password: hunter: x",
+        "- { user: bob password: hunter }",
+        "- json: { path: $.token, equals: hunter-2",
+    ] {
+        let env = Env::new();
+        let path = env.write("plan.yaml", &format!("variables:\n  {line}\nthread_groups: []\n"));
+        let refused = env.wsmeter(&["check", path.to_str().expect("a path of ours")]).finish();
+        refused.expect_exit(2);
+        expect_none_of(&["hunter"], &refused.stderr);
+    }
+}
+
+#[test]
+fn plans_are_shown_without_what_secrets_are_made_from() {
+    let plan = r"
+variables: { c: hunter-1-c, pc: hunter7 }
+defaults: { url: 'ws://127.0.0.1:1/' }
+thread_groups:
+  - steps:
+      - open: { headers: { Authorization: 'Bearer ${c}' } }
+      - http: { path: /, basic_auth: { user: bob, password: '${pc}' } }
+      - for_each: { in: [hunter-each], as: token, steps: [request_response: 'a ${token}'] }
+      - request_response: { send: b, extract: { regex: { pattern: a, as: token, default: hunter-default } } }
+      - request_response: '${__P(db_password, hunter-property)}'
+";
+    let env = Env::new();
+    let finished = env.run(plan, &[]);
+    finished.expect_exit(1);
+    let page = fs_err::read_to_string(env.path("results/report.html")).expect("it is written");
+    let path = env.path("plan.yaml");
+    let path = path.to_str().expect("a path of ours");
+    let explained = env.wsmeter(&["check", path, "--explain"]).finish();
+    explained.expect_exit(0);
+    for text in [&page, &explained.stdout, &finished.stderr] {
+        expect_none_of(&["hunter"], text);
+    }
+    assert!(page.contains("basic_auth"), "the plan is there");
+}
