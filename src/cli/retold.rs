@@ -56,6 +56,7 @@ impl<'a> Retold<'a> {
             stats: &self.results.stats,
             peak_connections: self.peak_connections(),
             judgement: &self.judgement,
+            comparison: None,
             generator: self.generator.clone(),
         }
     }

@@ -93,6 +93,7 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
         stats: &finished.stats,
         peak_connections,
         judgement: &judgement,
+        comparison: None,
         generator: host::generator(ended - clock.started(), &finished.stats),
     };
     let leaving = Leaving {

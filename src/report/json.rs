@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::report::compare::{self, Compared};
 use crate::report::html::Page;
 use crate::report::json::connections::Connections;
 use crate::report::json::document::{Cause, Document, Figures, Filtered, Label, Skipped};
@@ -113,6 +114,8 @@ pub struct Contents<'a> {
     pub peak_connections: u64,
     /// The judgement.
     pub judgement: &'a Judgement,
+    /// The comparison with an earlier run, if there was one.
+    pub comparison: Option<&'a Compared>,
     /// The generator's own consumption.
     pub generator: Generator,
 }
@@ -122,6 +125,7 @@ impl Contents<'_> {
     pub fn page<'p>(&'p self, title: &'p str) -> Page<'p> {
         Page {
             judgement: Some(self.judgement),
+            comparison: self.comparison,
             peak_connections: Some(self.peak_connections),
             generator: Some(&self.generator),
             plan: Some(&self.about.plan),
@@ -143,7 +147,8 @@ pub fn write(path: &Path, contents: &Contents<'_>) -> io::Result<()> {
 }
 
 fn document<'a>(contents: &'a Contents<'_>) -> Document<'a> {
-    let Contents { about, groups, stats, peak_connections, judgement, generator } = contents;
+    let Contents { about, groups, stats, peak_connections, judgement, comparison, generator } =
+        contents;
     let verdict = &judgement.verdict;
     let mut labels: Map<String, Value> = Map::new();
     for (name, figures) in stats.labels() {
@@ -164,6 +169,7 @@ fn document<'a>(contents: &'a Contents<'_>) -> Document<'a> {
         exit_code: verdict.conclusion.exit_code(),
         reason: &verdict.reason,
         thresholds: thresholds::entries(&judgement.thresholds),
+        comparison: comparison.map(compare::document),
         groups,
         labels,
         connections: Connections::of(connections, *peak_connections),
@@ -316,6 +322,7 @@ mod tests {
             stats,
             peak_connections: 7,
             judgement: &judgement,
+            comparison: None,
             generator: Generator::default(),
         };
         write(&path, &contents).unwrap();

@@ -9,18 +9,22 @@ use std::io;
 use std::path::Path;
 
 use crate::report::asides::asides;
+use crate::report::compare::{self, Compared, Shown};
 use crate::report::html::Page;
 use crate::report::texts::{shortened, sorted_causes};
 use crate::report::thresholds::measured;
 use crate::report::units::{printable, rate, time};
 use crate::report::whole_file;
 use crate::stats::{LabelStats, Stats, thousands};
+use crate::verdict::compare::Finding;
 use crate::verdict::{Conclusion, Judgement};
 
 /// Labels shown: GitHub takes a megabyte a step.
 const MOST_LABELS: usize = 100;
 /// Thresholds shown, those that failed first.
 const MOST_THRESHOLDS: usize = 200;
+/// Figures of a comparison shown, the gravest first.
+const MOST_CHANGES: usize = 100;
 /// Causes shown.
 const MOST_CAUSES: usize = 20;
 /// Characters of a label, a condition or an example.
@@ -36,6 +40,9 @@ fn render(page: &Page<'_>) -> String {
     heading(&mut out, page);
     if let Some(judgement) = page.judgement {
         thresholds(&mut out, judgement);
+    }
+    if let Some(compared) = page.comparison {
+        comparison(&mut out, compared);
     }
     labels(&mut out, page.stats);
     causes(&mut out, page.stats);
@@ -93,6 +100,40 @@ fn thresholds(out: &mut String, judgement: &Judgement) {
         writeln!(out, "| {} | {sign} | {} |", code(&threshold), measured(one)).ok();
     }
     more(out, judged.len(), MOST_THRESHOLDS, "thresholds");
+}
+
+/// What changed since the run that this one was compared with.
+fn comparison(out: &mut String, compared: &Compared) {
+    let Compared { base, caveats, found, .. } = compared;
+    let conclusion = compare::conclusion(found);
+    writeln!(out, "\n### Compared with {}\n\n{}", code(base), plain(&conclusion)).ok();
+    let changes = compare::gravest_first(found);
+    if !changes.is_empty() {
+        out.push_str("\n| label | figure | base | this run | change | tolerated | |\n");
+        out.push_str("|:--|:--|--:|--:|--:|--:|:--|\n");
+    }
+    for change in changes.iter().take(MOST_CHANGES) {
+        let Shown { figure, base, new, change: by, tolerance, .. } = change;
+        let finding = match change.finding {
+            Finding::Worse => "❌ **worse**".to_owned(),
+            Finding::MaybeWorse => "⚠️ perhaps worse".to_owned(),
+            Finding::Better => "✅ better".to_owned(),
+            Finding::Same => "same".to_owned(),
+            Finding::Unknown(_) => plain(&change.sentence),
+        };
+        let label = code(change.label);
+        writeln!(out, "| {label} | {figure} | {base} | {new} | {by} | {tolerance} | {finding} |")
+            .ok();
+    }
+    more(out, changes.len(), MOST_CHANGES, "figures");
+    for (run, labels) in [("the base", &found.only_in_base), ("this run", &found.only_in_new)] {
+        if !labels.is_empty() {
+            writeln!(out, "\nOnly in {run}: {}", code(&labels.join(", "))).ok();
+        }
+    }
+    for caveat in caveats {
+        writeln!(out, "\nNote: {}", plain(caveat)).ok();
+    }
 }
 
 fn labels(out: &mut String, stats: &Stats) {

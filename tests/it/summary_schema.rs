@@ -72,6 +72,14 @@ fn summaries_of_all_kinds_of_runs_keep_to_the_schema() {
     finished.expect_exit(0);
     accept(&finished.summary, "passed");
 
+    fs_err::rename(env.path("results"), env.path("base")).expect("it can be moved");
+    let finished = env.run(PASSING, &["-J", &url, "--baseline", "base"]);
+    finished.expect_exit(0);
+    accept(&finished.summary, "passed");
+    let changes = finished.summary["comparison"]["labels"][0]["changes"].as_array();
+    let few = changes.expect("changes").iter().any(|change| change["samples_needed"].is_u64());
+    assert!(few, "{:#}", finished.summary);
+
     let finished = env.run(FAILING, &["-J", &url, "--force"]);
     finished.expect_exit(1);
     accept(&finished.summary, "failed");

@@ -5,6 +5,7 @@
 //! script, and nothing be fetched. Without a script, tables and figures are all there.
 
 mod charts;
+mod comparison;
 mod connections;
 mod failures;
 mod figures;
@@ -23,6 +24,7 @@ use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, context};
 use sha2::{Digest, Sha256};
 
+use crate::report::compare::Compared;
 use crate::report::json::{Generator, Group, Plan};
 use crate::report::whole_file;
 use crate::stats::Stats;
@@ -48,6 +50,8 @@ pub struct Page<'a> {
     pub stats: &'a Stats,
     /// The judgement; without one the page does not speak of passing or failing.
     pub judgement: Option<&'a Judgement>,
+    /// The comparison with an earlier run, if there was one.
+    pub comparison: Option<&'a Compared>,
     /// When the first second of the series began. Without it times are told from the start only.
     pub started: Option<DateTime<Utc>>,
     /// When the run ended.
@@ -83,6 +87,7 @@ impl<'a> Page<'a> {
             title,
             stats,
             judgement: None,
+            comparison: None,
             started: None,
             ended: None,
             sources: &[],

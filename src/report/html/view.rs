@@ -6,6 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 
 use crate::report::asides::asides;
+use crate::report::html::comparison::Comparison;
 use crate::report::html::connections::Connections;
 use crate::report::html::failures::{Cause, Filter, Skip, causes, filters, skips};
 use crate::report::html::figures::percent;
@@ -32,6 +33,7 @@ pub(super) struct View {
     tiles: Vec<Tile>,
     remarks: Vec<String>,
     thresholds: Vec<Threshold>,
+    comparison: Option<Comparison>,
     labels: Labels,
     has_samples: bool,
     has_series: bool,
@@ -118,6 +120,7 @@ impl View {
             tiles: tiles(page),
             remarks: remarks(page),
             thresholds: page.judgement.map(thresholds).unwrap_or_default(),
+            comparison: page.comparison.map(Comparison::of),
             labels: Labels::of(stats),
             has_samples: stats.labels().any(|(_, label)| label.all.count() > 0),
             has_series: stats.all().count > 0,

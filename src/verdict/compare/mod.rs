@@ -79,6 +79,20 @@ pub enum Finding {
     Unknown(Unknown),
 }
 
+impl Finding {
+    /// The word for it in files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::MaybeWorse => "perhaps worse",
+            Self::Unknown(Unknown::Samples { .. }) => "too few samples",
+            Self::Unknown(Unknown::Spans) => "too short a time",
+        }
+    }
+}
+
 /// A figure in both runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change {
