@@ -22,6 +22,7 @@ mod schema;
 mod serve;
 mod shown_plan;
 mod signals;
+mod told_comparison;
 mod try_plan;
 mod watch;
 

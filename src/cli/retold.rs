@@ -5,7 +5,9 @@ use std::path::Path;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
+use crate::cli::told_comparison;
 use crate::compile;
+use crate::report::compare::Compared;
 use crate::report::html::Page;
 use crate::report::json::{self, About, Contents, Generator, Group, WorkerCpu};
 use crate::results::{GeneratorInfo, GroupInfo, Results, RunInfo, Source, ThresholdInfo};
@@ -18,6 +20,7 @@ pub(crate) struct Retold<'a> {
     about: About,
     groups: Vec<Group>,
     judgement: Judgement,
+    comparison: Option<Compared>,
     generator: Generator,
     remarks: Vec<String>,
 }
@@ -32,6 +35,9 @@ impl<'a> Retold<'a> {
             about: about(sources, results),
             groups: runs().flat_map(|run| &run.groups).map(group).collect(),
             judgement: judge(results),
+            comparison: only_run(results)
+                .and_then(|run| run.comparison.as_ref())
+                .map(told_comparison::compared),
             generator: only_run(results).map(|run| generator(&run.generator)).unwrap_or_default(),
             remarks,
         }
@@ -56,7 +62,7 @@ impl<'a> Retold<'a> {
             stats: &self.results.stats,
             peak_connections: self.peak_connections(),
             judgement: &self.judgement,
-            comparison: None,
+            comparison: self.comparison.as_ref(),
             generator: self.generator.clone(),
         }
     }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::results::ReadError;
 use crate::results::time_stamp::time_stamp;
+use crate::results::{ComparisonInfo, ReadError};
 use crate::sample::Code;
 use crate::stats::{Stats, Times};
 
@@ -37,6 +37,8 @@ pub struct RunInfo {
     pub groups: Vec<GroupInfo>,
     /// What came of the plan's thresholds.
     pub thresholds: Vec<ThresholdInfo>,
+    /// What a comparison with an earlier run found, if there was one.
+    pub comparison: Option<ComparisonInfo>,
     /// How the generator got on.
     pub generator: GeneratorInfo,
     labels: Map<String, Value>,

@@ -227,6 +227,8 @@ fn a_run_is_compared_with_its_baseline_at_its_end() {
     assert_eq!(summary["plan"]["compare"]["p99"], "400%");
 
     every_report_tells_the_regression(&latest, &summary);
+    env.wsmeter(&["report", "results/latest", "-o", "again"]).finish().expect_exit(0);
+    every_report_tells_the_regression(&env.path("again"), &summary);
 
     // The tolerances are in the summary, and so are known to `compare`.
     let (first, second) = (env.path("results").join(first), env.path("results").join(second));

@@ -91,6 +91,14 @@ impl Finding {
             Self::Unknown(Unknown::Spans) => "too short a time",
         }
     }
+
+    /// The finding of this word, where `there` of `needed` samples may be too few; `None` for any other.
+    pub fn from_word(word: &str, there: u64, needed: u64) -> Option<Self> {
+        let samples = Self::Unknown(Unknown::Samples { there, needed });
+        let spans = Self::Unknown(Unknown::Spans);
+        let all = [Self::Same, Self::Better, Self::Worse, Self::MaybeWorse, samples, spans];
+        all.into_iter().find(|finding| finding.word() == word)
+    }
 }
 
 /// A figure in both runs.
