@@ -83,6 +83,9 @@ fn table(out: &mut String, comparison: &Comparison) {
         out.push('\n');
     }
     out.push_str("! worse   ? perhaps worse   * better   - not known\n");
+    if comparison.labels.iter().any(|label| label.changes.len() < Metric::ALL.len()) {
+        out.push_str("all: without percentiles, which of a mixture jump from one label's times to another's\n");
+    }
 }
 
 fn title(metric: Metric) -> String {

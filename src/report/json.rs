@@ -232,7 +232,7 @@ fn causes(stats: &Stats) -> Vec<Cause<'_>> {
         .flat_map(|(label, figures)| {
             figures.causes.iter().map(move |(key, cause)| Cause {
                 label,
-                code: key.code.to_string(),
+                code: key.shown_code().into_owned(),
                 text: &key.text,
                 count: cause.count,
                 example: &cause.example,

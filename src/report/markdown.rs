@@ -54,8 +54,12 @@ fn render(page: &Page<'_>) -> String {
         writeln!(out, "- {}", plain(remark)).ok();
     }
     for aside in asides {
-        let name = if aside.name.is_empty() { String::new() } else { format!("{}: ", aside.name) };
-        writeln!(out, "- {name}{}", plain(&aside.text)).ok();
+        // What goes on about the same is a part of its point.
+        let point = match aside.name {
+            "" => "  - ".to_owned(),
+            name => format!("- {name}: "),
+        };
+        writeln!(out, "{point}{}", plain(&aside.text)).ok();
     }
     out
 }
@@ -175,7 +179,7 @@ fn causes(out: &mut String, stats: &Stats) {
     if !causes.is_empty() {
         out.push_str("\n| failures | label | code | for example |\n|--:|:--|:--|:--|\n");
         for (label, key, cause) in causes.iter().take(MOST_CAUSES) {
-            let (count, key) = (thousands(cause.count), key.code.to_string());
+            let (count, key) = (thousands(cause.count), key.shown_code());
             let example = code(&cause.example);
             writeln!(out, "| {count} | {} | {} | {example} |", code(label), code(&key)).ok();
         }
@@ -236,6 +240,8 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::sample::{Code, Sample};
     use crate::verdict::{Condition, Judged, Operator, Statistic, Threshold, Verdict};
@@ -273,6 +279,18 @@ mod tests {
         let cause =
             "| 1 | <code>say</code> | <code>READ&#95;TIMEOUT</code> | <code>no reply</code> |";
         assert!(lines.contains(&cause), "{text}");
+    }
+
+    #[test]
+    fn what_goes_on_about_the_same_is_no_point_of_its_own() {
+        let mut stats = Stats::default();
+        let delay = Some(crate::sample::Delay { by: Duration::from_millis(1), interval: None });
+        for label in ["say", "ask"] {
+            stats.sample(&Sample { label, delay, ..Sample::plain() });
+        }
+        let text = render(&Page::of("plan", &stats));
+        assert!(text.contains("\n- intended: say&#58; p50 "), "{text}");
+        assert!(text.contains("\n  - ask&#58; p50 ") && text.contains("\n  - from "), "{text}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::report::asides::asides;
-use crate::report::texts::sorted_causes;
+use crate::report::texts::{failure, sorted_causes};
 use crate::report::units::{mean, printable, rate, size, time};
 use crate::sample::{Beats, Code};
 use crate::stats::{ConnectionStats, Health, LabelStats, Stats, Times, thousands};
@@ -239,8 +239,8 @@ fn causes(out: &mut String, stats: &Stats) {
     out.push_str("\nfailures\n");
     for (label, key, cause) in causes.iter().take(MAX_CAUSES) {
         let times = thousands(cause.count);
-        let example = printable(&cause.example);
-        writeln!(out, "  {times:>7} x {} {}: {example}", cut(label), key.code).ok();
+        let failure = failure(key, cause);
+        writeln!(out, "  {times:>7} x {} {}", cut(label), printable(&failure)).ok();
     }
     if causes.len() > MAX_CAUSES {
         writeln!(

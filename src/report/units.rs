@@ -8,18 +8,28 @@ use crate::stats::{Times, thousands};
 /// A text without control characters, which are written as `\u{1b}`: labels and messages may hold
 /// what a server sent, and a terminal would obey it.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
+    if !text.contains(is_obeyed) {
         return Cow::Borrowed(text);
     }
     let mut printable = String::with_capacity(text.len() + 8);
     for character in text.chars() {
-        if character.is_control() {
+        if is_obeyed(character) {
             printable.extend(character.escape_unicode());
         } else {
             printable.push(character);
         }
     }
     Cow::Owned(printable)
+}
+
+/// Whether a character does something to the text around it: control characters, those that end a line or
+/// turn the direction of writing.
+fn is_obeyed(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        )
 }
 
 /// A time in the unit that keeps it short, three significant digits or so: `12.3µs`, `4.56ms`,
@@ -103,6 +113,12 @@ mod tests {
         let text = |bytes| size(bytes);
         assert_eq!([0, 1_023, 1_024, 10_236].map(text), ["0 B", "1023 B", "1.00 KiB", "10.0 KiB"]);
         assert_eq!([1 << 20, 3 << 40].map(text), ["1.00 MiB", "3.00 TiB"]);
+    }
+
+    #[test]
+    fn characters_that_turn_or_break_a_line_are_shown_and_not_obeyed() {
+        assert_eq!(printable("a\u{202e}b\u{2028}c\u{2066}"), r"a\u{202e}b\u{2028}c\u{2066}");
+        assert_eq!(printable("ü → 日本\u{200d}"), "ü → 日本\u{200d}");
     }
 
     #[test]

@@ -194,13 +194,6 @@ impl Reader {
         let first_ms = *self.first_ms.get_or_insert(row.time_ms);
         let code = code(row);
         let (cause, failure_message) = if row.success { ("", "") } else { cause(row) };
-        let named;
-        let failure_message = if code == Code::Other && !row.success {
-            named = format!("{}: {failure_message}", row.code);
-            &named
-        } else {
-            failure_message
-        };
         let sample = Sample {
             label: &row.label,
             start: moment(self.origin, first_ms, row.time_ms),
@@ -211,7 +204,8 @@ impl Reader {
             code,
             message: &row.message,
             failure_message,
-            cause: if code == Code::Other { failure_message } else { cause },
+            // A code that is none of ours is all that tells it from others.
+            cause: if code == Code::Other && !row.code.is_empty() { &row.code } else { cause },
             success: row.success,
             data_type: match row.data_type {
                 b"text" => DataType::Text,

@@ -1,5 +1,6 @@
 //! What is known of one label.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,16 @@ pub struct CauseKey {
     pub code: Code,
     /// The unexpanded text, or the response message where there is none; as a row would hold it.
     pub text: String,
+}
+
+impl CauseKey {
+    /// The code as rows have it: the text tells one that is none of ours.
+    pub fn shown_code(&self) -> Cow<'_, str> {
+        match self.code {
+            Code::Other => Cow::Borrowed(&self.text),
+            code => Cow::Owned(code.to_string()),
+        }
+    }
 }
 
 /// So many causes of a label keep what the server answered.

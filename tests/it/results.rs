@@ -288,6 +288,8 @@ fn what_is_no_jtl_is_refused_with_advice() {
         (HEADER, "some.jtl: there is no row"),
         ("<?xml version=\"1.0\"?>\n<testResults/>", "output_format=csv"),
         ("\u{feff}<testResults/>", "this is a JTL in XML"),
+        ("\n<!DOCTYPE html>\n<html>", "some.jtl: this is an HTML page, and no JTL"),
+        ("timeStamp,elapsed,label\r1,2,say\r", "some.jtl: its lines end in CR alone"),
         ("label,elapsed\na,1\n", "some.jtl:1: there is no column `timeStamp`"),
         ("1,2,3\n", "some.jtl:1: there is no header, and 3 columns"),
         ("timeStamp,elapsed,label\n1,2\n3\n", "some.jtl:2: none of 2 rows can be read: 2 fields"),
@@ -305,7 +307,7 @@ fn what_is_no_jtl_is_refused_with_advice() {
     assert!(report(&env, &["some.jtl"]).stderr.contains("is UTF-16"));
     let gone = report(&env, &["gone"]);
     assert_eq!(gone.exit_code, Some(2));
-    assert!(gone.stderr.contains("`gone`"), "{}", gone.stderr);
+    assert!(gone.stderr.contains("error: gone: no such file or folder\n"), "{}", gone.stderr);
 }
 
 #[test]
@@ -355,11 +357,17 @@ fn transactions_and_sub_results_are_no_samples() {
 #[test]
 fn codes_of_java_are_shown_as_they_are() {
     let row = "1700000000000,12,say,Non HTTP response code: java.net.ConnectException,refused,G 1-1,text,false,,0,0,1,1,null,0,0,0\n";
-    let (summary, stderr) = reported(format!("{HEADER}\n{row}{row}"));
-    let example = "Non HTTP response code: java.net.ConnectException: refused";
-    assert_eq!(summary.pointer("/causes/0/example"), Some(&example.into()));
+    let (summary, output) = reported(format!("{HEADER}\n{row}{row}"));
+    let code = "Non HTTP response code: java.net.ConnectException";
+    assert_eq!(summary.pointer("/causes/0/code"), Some(&code.into()));
+    assert_eq!(summary.pointer("/causes/0/example"), Some(&"refused".into()));
     assert_eq!(count(&summary, "/causes/0/count"), 2);
-    assert!(stderr.contains(example), "{stderr}");
+    assert!(output.contains(&format!("2 x say {code}: refused\n")), "{output}");
+    assert!(!output.contains("OTHER"), "{output}");
+    // One without a word of its own ends with its code.
+    let row = row.replace(",refused,", ",,");
+    let (_, output) = reported(format!("{HEADER}\n{row}"));
+    assert!(output.contains(&format!("1 x say {code}\n")), "{output}");
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn row(label: &str, key: &CauseKey, cause: &stats::Cause, answer: Option<&str>) 
     Cause {
         count: thousands(cause.count),
         label: shown(label),
-        code: key.code.to_string(),
+        code: key.shown_code().into_owned(),
         example: shown(&cause.example),
         text: (key.text != cause.example).then(|| shown(&key.text)),
         answer: answer.map(|answer| shown_lines(&cut(answer, MOST_ANSWER))),
