@@ -195,6 +195,7 @@ fn group(group: &GroupInfo) -> Group {
         },
         model: if group.model == "open" { "open" } else { "closed" },
         threads: group.threads,
+        no_sample: group.no_sample,
     }
 }
 

@@ -24,6 +24,14 @@ pub(crate) fn asides(stats: &Stats) -> Vec<Aside> {
     if stats.are_in_whole_ms() {
         line(out, "times", "in whole milliseconds, as the rows have them");
     }
+    for group in &stats.idle_groups {
+        let group = printable(group);
+        line(
+            out,
+            "no sample",
+            &format!("was taken by thread group `{group}`: nothing of it was tested"),
+        );
+    }
     late(out, stats);
     read(out, stats);
     schedule(out, stats);

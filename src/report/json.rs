@@ -72,6 +72,9 @@ pub struct Group {
     pub model: &'static str,
     /// Virtual threads.
     pub threads: u32,
+    /// Present, and true, where it was to take samples and has taken none.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub no_sample: bool,
 }
 
 /// What the load generator itself used.
@@ -312,6 +315,7 @@ mod tests {
                 phase: "main",
                 model: "closed",
                 threads: 3,
+                no_sample: false,
             }],
             stats,
             peak_connections: 7,

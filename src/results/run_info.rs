@@ -93,6 +93,8 @@ pub struct GroupInfo {
     pub model: String,
     /// Virtual threads.
     pub threads: u32,
+    /// Whether it was to take samples and has taken none.
+    pub no_sample: bool,
 }
 
 /// What the generator says of itself.
@@ -318,6 +320,13 @@ impl RunInfo {
         }
         for FilteredInfo { label, filter, count } in &self.filters {
             stats.label_mut(label).add_filtered(filter, *count);
+        }
+        for group in self.groups.iter().filter(|group| group.phase == "main") {
+            if group.no_sample {
+                stats.idle_groups.push(group.name.clone());
+            } else {
+                stats.groups_begun.insert(group.name.clone());
+            }
         }
         // How many there were it does not say.
         stats.lag.merge(&self.lag.times(0));

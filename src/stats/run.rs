@@ -1,7 +1,7 @@
 //! All figures of a run, or of one worker's part of it.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -34,6 +34,10 @@ pub struct Stats {
     pub rendezvous_missed: u64,
     /// Threads that ended before their loops or time were used up, with one of them.
     pub ended_early: BTreeMap<EndCause, (u64, String)>,
+    /// Main thread groups that have taken a sample.
+    pub groups_begun: BTreeSet<String>,
+    /// Main thread groups that have samplers and have taken no sample; known at the end.
+    pub idle_groups: Vec<String>,
     /// All samplers together, where a summary knows their times better than they are known here.
     told: Option<Box<LabelStats>>,
 }
@@ -84,6 +88,8 @@ impl Stats {
             series: Series::default(),
             rendezvous_missed: self.rendezvous_missed,
             ended_early: self.ended_early.clone(),
+            groups_begun: self.groups_begun.clone(),
+            idle_groups: self.idle_groups.clone(),
             told: None,
         }
     }
@@ -201,6 +207,9 @@ impl Stats {
             Note::ThreadEndedEarly { thread, cause } => {
                 self.ended_early.entry(*cause).or_insert_with(|| (0, (*thread).to_owned())).0 += 1;
             }
+            Note::GroupBegan { group } => {
+                self.groups_begun.insert((*group).to_owned());
+            }
             Note::ThreadFinished | Note::Log { .. } => {}
         }
     }
@@ -217,6 +226,8 @@ impl Stats {
         self.health.merge(other.health);
         self.series.merge([other.series]);
         self.rendezvous_missed += other.rendezvous_missed;
+        self.groups_begun.extend(other.groups_begun);
+        self.idle_groups.extend(other.idle_groups);
         for (cause, (count, example)) in other.ended_early {
             self.ended_early.entry(cause).or_insert_with(|| (0, example)).0 += count;
         }

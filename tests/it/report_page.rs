@@ -184,6 +184,7 @@ fn known(passed: bool, text: &str) -> Known {
             phase: "main",
             model: "closed",
             threads: 200,
+            no_sample: false,
         }],
         texts: vec![PlanText { path: "plans/chat.yaml".to_owned(), text: text.to_owned() }],
         started: DateTime::from_timestamp(1_793_823_300, 0).expect("it is a time"),

@@ -188,3 +188,27 @@ fn one_that_holds_or_whose_time_has_not_come_ends_nothing() {
         assert!(took >= 2_500, "{took} ms");
     }
 }
+
+#[test]
+fn a_group_that_takes_no_sample_is_told_and_setup_alone_is_no_test() {
+    let plan = "
+defaults: { url: '${__P(target)}/echo' }
+setup: [{ steps: [open] }]
+thread_groups:
+  - { name: First, steps: [{ loop: { times: '${__P(first)}', steps: [{ open: { name: one } }] } }] }
+  - { name: Second, loops: 0, steps: [{ open: { name: two } }] }
+";
+    for (first, code) in [("1", 0), ("0", 1)] {
+        let env = Env::new();
+        let first = format!("first={first}");
+        let finished = env.run(plan, &["--serve", "--no-progress", "-J", &first]);
+        assert_eq!(finished.exit_code, Some(code), "{}", finished.stderr);
+        let told = "was taken by thread group `Second`: nothing of it was tested";
+        assert!(finished.stderr.contains(told), "{}", finished.stderr);
+        let markdown = fs_err::read_to_string(env.path("results/summary.md")).expect("it is there");
+        assert!(markdown.contains("Second"), "{markdown}");
+        assert_eq!(finished.summary["groups"][2]["no_sample"], true);
+        let again = env.wsmeter(&["report", "results"]).finish();
+        assert!(again.stdout.contains(told), "{}", again.stdout);
+    }
+}
