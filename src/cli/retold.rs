@@ -105,6 +105,16 @@ pub(crate) fn remarks(sources: &[Source], results: &Results) -> Vec<String> {
         .filter_map(|(source, run)| Some((source.path.as_path(), run.as_ref()?)))
         .filter(|(_, run)| !run.plan.sha256.is_empty())
         .collect();
+    if results.runs.len() > 1 {
+        let runs = results.runs.iter().flatten();
+        let parts: BTreeSet<&str> = runs.flat_map(RunInfo::unjoinable).collect();
+        if !parts.is_empty() {
+            let parts = parts.into_iter().collect::<Vec<_>>().join(", ");
+            remarks.push(format!(
+                "missing, for no row has them: percentiles of several runs' {parts}"
+            ));
+        }
+    }
     if let [(first, run), rest @ ..] = plans.as_slice() {
         let other = rest.iter().filter(|(_, other)| other.plan.sha256 != run.plan.sha256);
         remarks.extend(other.map(|(path, other)| {

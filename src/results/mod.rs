@@ -8,6 +8,7 @@ mod comparison_info;
 mod error;
 mod input;
 mod merge;
+mod outliers;
 mod reading;
 mod records;
 mod row;

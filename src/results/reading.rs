@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use chrono::DateTime;
+
 use crate::results::input::Jtl;
+use crate::results::outliers::{Cluster, Clusters, Outliers};
 use crate::results::row::{Kind, Row};
 use crate::results::sub_results::SubResults;
 use crate::results::{Oddity, ReadError, RunInfo, Source};
@@ -43,10 +46,10 @@ pub struct Results {
 pub fn read(sources: &[Source], origin: Instant) -> Result<Results, ReadError> {
     let mut reader = Reader::new(origin);
     reader.sources(sources)?;
-    if !reader.contradictions.is_empty() {
-        // Where the series begins, and what is a sub-result, was by summaries that do not count.
-        let aside = reader.contradictions;
-        reader = Reader { aside, ..Reader::new(origin) };
+    if !reader.contradictions.is_empty() || !reader.found.is_empty() {
+        // Where the series begins, and what is a sub-result, was by summaries or times that do not count.
+        let (aside, outliers) = (reader.contradictions, reader.found);
+        reader = Reader { aside, outliers, ..Reader::new(origin) };
         reader.sources(sources)?;
     }
     let Reader { mut results, fractions, .. } = reader;
@@ -77,6 +80,10 @@ struct Reader {
     aside: BTreeMap<usize, String>,
     /// By place of the source, why its summary cannot be of its rows.
     contradictions: BTreeMap<usize, String>,
+    /// By place of the source, the times that do not count.
+    outliers: BTreeMap<usize, Outliers>,
+    /// The same, as they were found.
+    found: BTreeMap<usize, Outliers>,
 }
 
 impl Reader {
@@ -91,8 +98,16 @@ impl Reader {
             oddities: Vec::new(),
             runs: Vec::new(),
         };
-        let (aside, contradictions) = (BTreeMap::new(), BTreeMap::new());
-        Self { results, origin, first_ms: None, fractions: false, aside, contradictions }
+        Self {
+            results,
+            origin,
+            first_ms: None,
+            fractions: false,
+            aside: BTreeMap::new(),
+            contradictions: BTreeMap::new(),
+            outliers: BTreeMap::new(),
+            found: BTreeMap::new(),
+        }
     }
 
     fn sources(&mut self, sources: &[Source]) -> Result<(), ReadError> {
@@ -116,7 +131,7 @@ impl Reader {
             self.first_ms = run.as_ref().and_then(RunInfo::started_ms);
         }
         let mut jtl = Jtl::open(&source.jtl)?;
-        let rows = self.rows(&mut jtl, run.as_ref())?;
+        let rows = self.rows(place, &mut jtl, run.as_ref())?;
         if rows == 0 {
             jtl.note(None, "there is no row");
         }
@@ -150,12 +165,22 @@ impl Reader {
     }
 
     /// Adds all rows of a file; gives their number.
-    fn rows(&mut self, jtl: &mut Jtl, run: Option<&RunInfo>) -> Result<u64, ReadError> {
+    fn rows(
+        &mut self,
+        place: usize,
+        jtl: &mut Jtl,
+        run: Option<&RunInfo>,
+    ) -> Result<u64, ReadError> {
         let (mut rows, mut early, mut subs) = (0, None, SubResults::default());
+        let (mut clusters, mut outliers) = (Clusters::default(), self.outliers.remove(&place));
         while jtl.advance()? {
             let why = match Row::of(&jtl.record(), &jtl.layout) {
-                Ok(row) => {
+                Ok(mut row) => {
                     rows += 1;
+                    clusters.add(row.time_ms, jtl.line());
+                    if let Some(outliers) = &mut outliers {
+                        row.time_ms = outliers.counted(row.time_ms);
+                    }
                     if row.time_ms < EARLIEST_MS {
                         early.get_or_insert_with(|| (jtl.line(), row.time_ms));
                     }
@@ -168,6 +193,28 @@ impl Reader {
                 Err(why) => why,
             };
             jtl.leave_out_current(why);
+        }
+        for Cluster { first_ms, rows, line, .. } in outliers.iter().flat_map(|own| &own.clusters) {
+            let time =
+                DateTime::from_timestamp_millis(i64::try_from(*first_ms).unwrap_or(i64::MAX));
+            let time = time.map_or_else(
+                || first_ms.to_string(),
+                |time| time.format("%Y-%m-%d %H:%M:%S").to_string(),
+            );
+            let what = match rows {
+                1 => format!(
+                    "the time {time} is a day or more from all others: the row counts, at the time of the one before"
+                ),
+                rows => format!(
+                    "the time {time} and those of {} more rows are a day or more from all others: the rows \
+                     count, at the time of the one before",
+                    rows - 1
+                ),
+            };
+            jtl.note(Some(*line), what);
+        }
+        if let Some(found) = clusters.outliers() {
+            self.found.insert(place, found);
         }
         if let Some((line, time_ms)) = early {
             let what = format!(
@@ -315,6 +362,25 @@ mod tests {
             let results = read_text(format!("{HEADER}{text}").as_bytes(), None).unwrap();
             assert_eq!((results.rows, results.stats.all().failed), (3, 1));
             assert!(results.stats.all().rate().is_some());
+        }
+    }
+
+    #[test]
+    fn a_time_far_from_all_others_is_told_and_spoils_no_rate() {
+        let row = |time_ms: u64| format!("{time_ms},10,say,200,OK,true\n");
+        let rows: String = (0..100).map(|number| row(1_700_000_000_000 + number * 10)).collect();
+        for far_ms in [1_800_000_000_000, 5] {
+            for text in [format!("{rows}{}", row(far_ms)), format!("{}{rows}", row(far_ms))] {
+                let results = read_text(format!("{HEADER}{text}").as_bytes(), None).unwrap();
+                let all = results.stats.all();
+                let rate = all.rate().unwrap();
+                assert_eq!(all.count, 101);
+                assert!((100.0..=101.0).contains(&rate), "{far_ms}: {rate}");
+                assert_eq!(results.stats.course().intervals.len(), 1);
+                let told: Vec<String> = results.oddities.iter().map(ToString::to_string).collect();
+                assert_eq!(told.len(), 1, "{told:?}");
+                assert!(told[0].contains("is a day or more from all others"), "{told:?}");
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a `summary.json` tells that no row does.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::time::Duration;
 
@@ -277,6 +277,20 @@ impl RunInfo {
         labels.filter_map(read).collect()
     }
 
+    /// What it has percentiles of that rows have not: with those of other runs they cannot be joined.
+    pub fn unjoinable(&self) -> BTreeSet<&'static str> {
+        let figures = self.figures();
+        let has = |what, is: fn(&LabelInfo) -> bool| figures.values().any(is).then_some(what);
+        let parts = [
+            has("first exchanges", |info| info.first_ms.is_some()),
+            has("times from the intended start", |info| info.intended.is_some()),
+            has("times between messages", |info| info.gaps.is_some()),
+            has("late replies", |info| info.late > 0),
+            has("handshakes", |_| true).filter(|_| self.connections.opened > 0),
+        ];
+        parts.into_iter().flatten().collect()
+    }
+
     /// Whether a sampler has this label.
     pub(super) fn has_sampler(&self, label: &str) -> bool {
         self.labels.get(label).is_some_and(|info| info.get("transaction") != Some(&true.into()))
@@ -380,10 +394,17 @@ impl LabelInfo {
 
     fn add_to(&self, name: &str, stats: &mut Stats) {
         let counted = self.late + self.unmatched + self.clock_skew + self.messages;
-        if self.transaction || counted + self.early + self.unanswered + self.cut == 0 {
+        let others = self.early + self.unanswered + self.cut;
+        if self.transaction || counted + others == 0 && self.intended.is_none() {
             return;
         }
         let label = stats.label_mut(name);
+        if let Some(gaps) = &self.gaps {
+            label.gaps.get_or_insert_default().merge(&gaps.times(self.messages));
+        }
+        if let Some(intended) = &self.intended {
+            label.intended.get_or_insert_default().merge(&intended.times(self.count));
+        }
         label.unmatched += self.unmatched;
         label.clock_skew += self.clock_skew;
         label.messages += self.messages;

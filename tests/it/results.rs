@@ -403,6 +403,9 @@ thread_groups:
     assert_eq!(finished.exit_code, Some(0), "{}", finished.stderr);
     assert!(finished.stderr.ends_with("28 rows of 2 results joined\n"), "{}", finished.stderr);
     assert!(finished.stderr.contains("are of different plans"), "{}", finished.stderr);
+    let missing =
+        "missing, for no row has them: percentiles of several runs' first exchanges, handshakes";
+    assert!(finished.stderr.contains(missing), "{}", finished.stderr);
     // Every row of each is there, those without the variable with what JMeter writes for it.
     let mut expected = jtl::read(&env.path("one/samples.jtl"));
     let two = jtl::read(&env.path("two/samples.jtl"));
