@@ -7,7 +7,7 @@ use crate::net;
 use crate::plan::Loaded;
 use crate::program::{Program, VariableId};
 use crate::report::html::PlanText;
-use crate::secrets::{MASK, Secrets, mask, without_telling};
+use crate::secrets::{Found, MASK, Secrets, mask, without_telling};
 
 /// A secret of fewer bytes is hidden where it stands, but not in other words that hold the same letters.
 const TELLING: usize = 4;
@@ -15,12 +15,12 @@ const TELLING: usize = 4;
 /// The texts of the plan's files.
 pub(crate) fn texts(loaded: &Loaded, program: &Program) -> Vec<PlanText> {
     // A comment may tell what a key hides.
-    let mut found = Secrets::default();
+    let mut found = Found::default();
     let mut rewrite = |key: &str, text: &str| {
         if program.show_secrets {
             return None;
         }
-        let mut fields = Secrets::default();
+        let mut fields = Found::default();
         fields.remember_body(text.as_bytes());
         let hidden = if hides(program, key) && !is_reference(text) {
             if text.len() >= TELLING {
@@ -28,11 +28,12 @@ pub(crate) fn texts(loaded: &Loaded, program: &Program) -> Vec<PlanText> {
             }
             MASK.to_owned()
         } else {
-            fields.mask(&net::shown(text)).into_owned()
+            Secrets::from(fields).mask(&net::shown(text)).into_owned()
         };
         (hidden != text).then_some(hidden)
     };
     let texts = loaded.shown(&mut rewrite);
+    let found = Secrets::from(found);
     let masked = |text: String| {
         if program.show_secrets {
             return text;

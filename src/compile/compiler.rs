@@ -14,7 +14,7 @@ use crate::compile::variables::Variables;
 use crate::net::TlsClient;
 use crate::plan::{self, Loaded, Path, Problem};
 use crate::program::{BadValue, FromText, Setting, Template, VariableId};
-use crate::secrets::Secrets;
+use crate::secrets::Found;
 
 /// The state of one compilation.
 pub(super) struct Compiler<'a> {
@@ -24,7 +24,7 @@ pub(super) struct Compiler<'a> {
     pub(super) problems: Vec<Problem>,
     pub(super) variables: Variables,
     /// Secrets in URLs and headers that are the same at each execution.
-    pub(super) secrets: Secrets,
+    pub(super) secrets: Found,
     /// Variables that are extracted from headers with secrets.
     pub(super) secret_headers: Vec<VariableId>,
     /// The labels of transactions that are known before the run, and where they stand.
@@ -81,7 +81,7 @@ impl<'a> Compiler<'a> {
             in_a_file: false,
             problems: Vec::new(),
             variables: Variables::default(),
-            secrets: Secrets::default(),
+            secrets: Found::default(),
             secret_headers: Vec::new(),
             transactions: Vec::new(),
             set_values: Vec::new(),

@@ -7,9 +7,10 @@ use crate::compile::connections::Connections;
 use crate::compile::reply::settle_readers;
 use crate::compile::schedule::Load;
 use crate::compile::scope::Scope;
-use crate::compile::secrets::add_constants;
+use crate::compile::secrets::known_secrets;
 use crate::net;
-use crate::plan::{At, Loaded, Path, Plan, Problem, Setting, Text, ThreadGroup};
+use crate::plan::{At, Loaded, Path, Plan, Problem, SecretTexts, Setting, Text, ThreadGroup};
+
 use crate::program::{
     ConnectionCount, DataSet, Group, LAST_FRAME_FINAL, Phase, Program, VariableId,
 };
@@ -82,8 +83,8 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
     let last_frame_final = compiler.variables.known(LAST_FRAME_FINAL);
     let numbered = compiler.variables.numbers();
     let secret_variables = compiler.secret_variables(&named_secrets, &families);
-    let mut secrets = std::mem::take(&mut compiler.secrets);
-    add_constants(&mut secrets, variables.iter().chain(&compiler.set_values), &secret_variables);
+    let written = loaded.secret_texts();
+    let secrets = known_secrets(compiler, &variables, &secret_variables, &written);
     let (graceful_stop, time_limit) = compiler.ends(plan);
     let variable_names = std::mem::take(&mut compiler.variables).into_names();
     Program {
@@ -95,7 +96,7 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
         numbered,
         secrets,
         secret_variables,
-        telling_variables: telling(&variable_names),
+        telling_variables: telling(&variable_names, &written),
         last_frame_final,
         show_secrets: false,
         in_turn: false,
@@ -110,12 +111,12 @@ pub(super) fn program(compiler: &mut Compiler<'_>, loaded: &Loaded) -> Program {
     }
 }
 
-/// The variables whose names tell that they hold secrets.
-fn telling(names: &[String]) -> Vec<VariableId> {
+/// The variables whose names or uses tell that they hold secrets.
+fn telling(names: &[String], written: &SecretTexts) -> Vec<VariableId> {
     (0..)
         .map(VariableId)
         .zip(names)
-        .filter(|(_, name)| net::is_secret(name))
+        .filter(|(_, name)| net::is_secret(name) || written.variables.contains(*name))
         .map(|(id, _)| id)
         .collect()
 }

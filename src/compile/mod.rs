@@ -87,9 +87,8 @@ pub fn compile(loaded: &Loaded, properties: &Properties) -> Result<Compiled, Vec
     let is_whole = errors.is_empty() && mistakes.is_empty();
     let mut diagnostics = loaded.diagnostics(if is_whole { warnings } else { errors });
     if !diagnostics.is_empty() {
-        let written = loaded.secrets();
-        let secrets: Vec<_> = written.iter().chain([&program.secrets]).collect();
-        secrets::hide(&mut diagnostics, &secrets);
+        let written = loaded.secret_texts().secrets();
+        secrets::hide(&mut diagnostics, &[&written, &program.secrets]);
     }
     if is_whole { Ok(Compiled { program, warnings: diagnostics }) } else { Err(diagnostics) }
 }

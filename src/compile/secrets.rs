@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 
 use crate::compile::compiler::Compiler;
+use crate::compile::properties::Properties;
 use crate::compile::variables::is_variable_name;
 use crate::diag::Diagnostic;
 use crate::net;
-use crate::plan::{At, List, Path, Problem, Setting, Text};
+use crate::plan::{At, List, Path, Problem, SecretTexts, Setting, Text};
 use crate::program::{Families, Member, Template, VariableId};
-use crate::secrets::{Secrets, mask, without_telling};
+use crate::secrets::{Found, Secrets, mask, without_telling};
 
 impl Compiler<'_> {
     /// The variables that a list names; like any use, each must be defined somewhere.
@@ -64,15 +65,40 @@ impl Compiler<'_> {
     }
 }
 
+/// What is secret before the run begins: what the compiler met, what is written in the plan, the values of
+/// secret variables and properties.
+pub(super) fn known_secrets(
+    compiler: &mut Compiler<'_>,
+    variables: &[(VariableId, Template)],
+    secret_variables: &[VariableId],
+    written: &SecretTexts,
+) -> Secrets {
+    let mut found = std::mem::take(&mut compiler.secrets);
+    add_constants(&mut found, variables.iter().chain(&compiler.set_values), secret_variables);
+    add_properties(&mut found, compiler.properties, written);
+    let mut secrets = Secrets::from(found);
+    secrets.learn(&written.found);
+    secrets
+}
+
 /// Adds the values of secret variables that are known before the run.
-pub(super) fn add_constants<'p>(
-    secrets: &mut Secrets,
+fn add_constants<'p>(
+    found: &mut Found,
     known: impl Iterator<Item = &'p (VariableId, Template)>,
     secret: &[VariableId],
 ) {
     for (variable, template) in known {
         if let Some(value) = template.as_constant().filter(|_| secret.contains(variable)) {
-            secrets.remember(value);
+            found.remember(value);
+        }
+    }
+}
+
+/// Adds the properties whose names tell that they are secrets, or that secrets are made from.
+fn add_properties(found: &mut Found, properties: &Properties, written: &SecretTexts) {
+    for (name, value) in properties.iter() {
+        if net::is_secret(name) || written.properties.contains(name) {
+            found.remember_password(value);
         }
     }
 }

@@ -11,7 +11,6 @@ use crate::exec::stop::Stop;
 use crate::exec::worker::{self, Share};
 use crate::program::{Program, Schedule};
 use crate::sample::{RunEnd, Sink};
-use crate::secrets;
 
 /// The workers could not be started; nothing was sent.
 #[derive(Debug, thiserror::Error)]
@@ -39,7 +38,6 @@ pub fn start(
 ) -> Result<Running, StartError> {
     let stop = Stop::new();
     let (sender, done) = mpsc::channel(1);
-    secrets::get_ready();
     let shared = Arc::new(Shared::new(Arc::clone(program), stop.clone(), workers));
     let mut handles = Vec::with_capacity(workers);
     for (index, shares) in deal(program, workers).into_iter().enumerate() {

@@ -1,6 +1,8 @@
 //! Templates to text, settings to values, with one thread's variables.
 
 use std::borrow::Cow;
+use std::cell::Cell;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -9,10 +11,10 @@ use crate::exec::outcome::Failure;
 use crate::exec::shared::Shared;
 use crate::net::Cookies;
 use crate::program::{
-    CounterId, FromText, JsonPart, Part, Setting, Template, VariableId, json_escape,
+    CounterId, FromText, JsonPart, Part, Program, Setting, Template, VariableId, json_escape,
 };
 use crate::sample::{Code, Trace};
-use crate::secrets::{self, Secrets};
+use crate::secrets::{self, Found, Known, Own};
 
 /// What a variable holds.
 #[derive(Debug, Clone, Default)]
@@ -52,8 +54,10 @@ pub(crate) struct Scope {
     /// Whether the last sample passed; true before the first.
     pub(crate) last_ok: bool,
     variables: Vec<Held>,
-    /// What must not be shown beside the secrets of the program; `None` if there was nothing yet.
-    secrets: Option<Box<Secrets>>,
+    /// Secrets that are too short to be hidden from other threads; `None` if there was none yet.
+    own_secrets: Option<Box<Own>>,
+    /// See [`Known::turns`].
+    turns: Cell<u64>,
     /// What servers have set, kept as long as the thread lives, as JMeter does by default.
     pub(crate) cookies: Cookies,
     pub(crate) counters: Vec<u64>,
@@ -71,7 +75,8 @@ impl Scope {
             iteration,
             last_ok,
             variables,
-            secrets: None,
+            own_secrets: None,
+            turns: Cell::default(),
             cookies: Cookies::default(),
             counters,
         }
@@ -82,20 +87,13 @@ impl Scope {
     }
 
     pub(crate) fn hold(&mut self, variable: VariableId, held: Held) {
-        if self.shared.program.secret_variables.contains(&variable) {
-            let values = match &held {
-                Held::Text(value) => vec![value],
-                Held::List(values) => values.iter().flatten().collect(),
-                Held::Nothing | Held::Missing(_) => Vec::new(),
-            };
-            if !values.is_empty() {
-                self.hide(|secrets| values.iter().for_each(|value| secrets.remember(value)));
-            }
-        }
-        if self.shared.program.telling_variables.contains(&variable) {
-            for text in held.texts() {
-                self.hide(|secrets| secrets.remember_telling(text));
-            }
+        let program = &self.shared.program;
+        if program.secret_variables.contains(&variable)
+            || program.telling_variables.contains(&variable)
+        {
+            let mut found = Found::default();
+            remember(&mut found, program, variable, &held);
+            self.shared.secrets.add(&found, &mut self.own_secrets);
         }
         self.variables[variable.0 as usize] = held;
     }
@@ -114,23 +112,18 @@ impl Scope {
         Trace::Variable { name, value }
     }
 
-    /// Lets secrets be added to those that are hidden from now on. Of many, old ones are forgotten
-    /// that no variable and no cookie holds.
-    pub(crate) fn hide(&mut self, add: impl FnOnce(&mut Secrets)) {
-        let mut secrets = self.secrets.take().unwrap_or_default();
-        secrets.begin_batch();
-        add(&mut secrets);
-        if secrets.is_crowded() {
-            let cookies = self.cookies.values();
-            let values = self.variables.iter().flat_map(Held::texts);
-            secrets.forget_old(values.chain(cookies.iter().map(String::as_str)));
+    /// Lets secrets be added to those that are hidden from now on.
+    pub(crate) fn hide(&mut self, find: impl FnOnce(&mut Found)) {
+        let mut found = Found::default();
+        find(&mut found);
+        if !found.is_empty() {
+            self.shared.secrets.add(&found, &mut self.own_secrets);
         }
-        self.secrets = (!secrets.is_empty()).then_some(secrets);
     }
 
     /// Whether the text holds a secret, whether secrets are shown or not.
     pub(crate) fn is_secret(&self, text: &str) -> bool {
-        self.all_secrets().iter().any(|secrets| secrets.are_in(text))
+        self.secrets().are_in(self.own_secrets.as_deref(), text)
     }
 
     /// As [`Self::is_secret`]; or whether the text tells by itself that something in it is one.
@@ -138,19 +131,29 @@ impl Scope {
         self.is_secret(text) || matches!(secrets::without_telling(text), Cow::Owned(_))
     }
 
-    /// Those that were known before the run, and this thread's own.
-    fn all_secrets(&self) -> [&Secrets; 2] {
-        let known = &self.shared.program.secrets;
-        [known, self.secrets.as_deref().unwrap_or(known)]
+    /// All that are known, with those that this thread holds: old ones are forgotten in the course of
+    /// time.
+    pub(crate) fn secrets(&self) -> &Known {
+        let known = &self.shared.secrets;
+        let turns = known.turns();
+        if self.turns.replace(turns) != turns {
+            let mut found = Found::default();
+            for (variable, held) in (0..).map(VariableId).zip(&self.variables) {
+                remember(&mut found, &self.shared.program, variable, held);
+            }
+            self.cookies.values().iter().for_each(|value| found.remember_telling(value));
+            // What is short is not forgotten in this way.
+            known.add(&found, &mut None);
+        }
+        known
     }
 
     /// The text without secrets, as it may be shown.
     pub(crate) fn shown<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
-        let program = &self.shared.program;
-        if program.show_secrets || (self.secrets.is_none() && program.secrets.is_empty()) {
+        if self.shared.program.show_secrets {
             return text;
         }
-        match secrets::mask(&self.all_secrets(), &text) {
+        match self.secrets().mask(self.own_secrets.as_deref(), &text) {
             Cow::Borrowed(_) => text,
             Cow::Owned(masked) => Cow::Owned(masked),
         }
@@ -162,8 +165,17 @@ impl Scope {
         if self.shared.program.show_secrets {
             return text;
         }
-        let text = self.shown(text.into());
-        secrets::without_telling(&text).into_owned()
+        // By names first: what is masked already tells no more where it ends.
+        let text = secrets::without_telling(&text).into_owned();
+        self.shown(text.into()).into_owned()
+    }
+
+    /// Where secrets stand in bytes, in order; `goes_on`: whether they were cut off.
+    pub(crate) fn places(&self, bytes: &[u8], goes_on: bool) -> Vec<Range<usize>> {
+        if self.shared.program.show_secrets {
+            return Vec::new();
+        }
+        self.secrets().places(self.own_secrets.as_deref(), bytes, goes_on)
     }
 
     /// The values of the plan's `sample_variables`; `None` for those that have none.
@@ -276,6 +288,15 @@ impl Scope {
         let count = &mut self.counters[counter.0 as usize];
         *count += 1;
         *count
+    }
+}
+
+/// Adds what a variable holds, if it is a secret.
+fn remember(found: &mut Found, program: &Program, variable: VariableId, held: &Held) {
+    if program.secret_variables.contains(&variable) {
+        held.texts().for_each(|text| found.remember(text));
+    } else if program.telling_variables.contains(&variable) {
+        held.texts().for_each(|text| found.remember_password(text));
     }
 }
 

@@ -10,11 +10,14 @@ use crate::exec::phases::Phases;
 use crate::exec::rendezvous::Meeting;
 use crate::exec::stop::Stop;
 use crate::program::{CounterId, Group, Phase, Program};
+use crate::secrets::Known;
 
 /// State of a run that is not one thread's own.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) program: Arc<Program>,
+    /// What no output shows.
+    pub(crate) secrets: Known,
     pub(crate) stop: Stop,
     /// When the run began.
     pub(crate) started: Instant,
@@ -43,8 +46,10 @@ impl Shared {
         let active = AtomicU32::new(0);
         let taken = Taken::of(&program);
         let meetings = (0..program.rendezvous).map(|_| Meeting::default()).collect();
+        let secrets = Known::new(program.secrets.clone());
         Self {
             program,
+            secrets,
             stop,
             started,
             phases,

@@ -2,6 +2,7 @@
 
 mod controllers;
 mod schedule;
+mod size;
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};

@@ -18,7 +18,7 @@ use crate::exec::samplers;
 use crate::exec::trace::SHOWN_BYTES;
 use crate::exec::transaction::{Ended, Transaction};
 use crate::exec::worker::Worker;
-use crate::program::{Group, OnError, Sampler, SamplerKind, Schedule, Step, Times};
+use crate::program::{Group, OnError, Program, Sampler, SamplerKind, Schedule, Step, Times};
 use crate::sample::{Code, EndCause, Note, RunEnd, Trace};
 
 /// Wait after a pass in which every sampler failed and nothing paused.
@@ -72,25 +72,8 @@ impl Entry {
 /// Runs thread `index` (from 0) of a group to its end.
 pub(crate) async fn run(worker: Rc<Worker>, group: usize, index: u32, entry: Entry) {
     let program = Arc::clone(&worker.shared.program);
-    let Group { name, number, .. } = &program.groups[group];
-    let name: Rc<str> = format!("{name} {number}-{}", index + 1).into();
-    let _presence = Presence::enter(Rc::clone(&worker), group, Rc::clone(&name), entry.due);
-    let arrives = matches!(program.groups[group].schedule, Schedule::Arrivals(_));
-    let mut thread = Thread {
-        scope: Scope::new(Arc::clone(&worker.shared), group, index + 1),
-        connections: Connections::new(Rc::clone(&worker), entry.end(program.graceful_stop)),
-        worker,
-        group: &program.groups[group],
-        name,
-        cursor: Cursor::default(),
-        transactions: Vec::new(),
-        tally: Tally::default(),
-        empty_passes: EmptyPasses::default(),
-        last_skip: Code::NoConnection,
-        steps: 0,
-        leave: entry.leave,
-        intended: if arrives { Intended::arrival(entry.due) } else { Intended::default() },
-    };
+    let presence = Presence::enter(&worker, group, index, entry.due);
+    let mut thread = Thread::new(worker, &program, &presence, entry);
     thread.trace(|thread| Trace::Thread { name: thread.name.to_string() });
     if thread.set_variables() {
         thread.iterate().await;
@@ -103,14 +86,17 @@ pub(crate) async fn run(worker: Rc<Worker>, group: usize, index: u32, entry: Ent
 struct Presence {
     worker: Rc<Worker>,
     group: usize,
+    index: u32,
     name: Rc<str>,
 }
 
 impl Presence {
-    fn enter(worker: Rc<Worker>, group: usize, name: Rc<str>, due: Instant) -> Self {
+    fn enter(worker: &Rc<Worker>, group: usize, index: u32, due: Instant) -> Self {
+        let Group { name, number, .. } = &worker.shared.program.groups[group];
+        let name = format!("{name} {number}-{}", index + 1).into();
         worker.shared.thread_started(group);
         worker.note(&Note::ThreadStarted { late: clock::now().saturating_duration_since(due) });
-        Self { worker, group, name }
+        Self { worker: Rc::clone(worker), group, index, name }
     }
 }
 
@@ -126,6 +112,27 @@ impl Drop for Presence {
 }
 
 impl<'p> Thread<'p> {
+    // Apart from `run`, which would hold all of this twice.
+    fn new(worker: Rc<Worker>, program: &'p Program, own: &Presence, entry: Entry) -> Self {
+        let group = &program.groups[own.group];
+        let arrives = matches!(group.schedule, Schedule::Arrivals(_));
+        Self {
+            scope: Scope::new(Arc::clone(&worker.shared), own.group, own.index + 1),
+            connections: Connections::new(Rc::clone(&worker), entry.end(program.graceful_stop)),
+            worker,
+            group,
+            name: Rc::clone(&own.name),
+            cursor: Cursor::default(),
+            transactions: Vec::new(),
+            tally: Tally::default(),
+            empty_passes: EmptyPasses::default(),
+            last_skip: Code::NoConnection,
+            steps: 0,
+            leave: entry.leave,
+            intended: if arrives { Intended::arrival(entry.due) } else { Intended::default() },
+        }
+    }
+
     /// Evaluates the plan's variables; false if one cannot be, which is told by a row.
     fn set_variables(&mut self) -> bool {
         let program = Arc::clone(&self.worker.shared.program);
@@ -204,7 +211,7 @@ impl<'p> Thread<'p> {
 
     async fn step(&mut self, step: &'p Step) -> Flow {
         match step {
-            Step::Sampler(sampler) => return self.sampler_after_timers(sampler).await,
+            Step::Sampler(sampler) => return self.sampler(sampler).await,
             Step::Pause(pause) => self.pause(pause).await,
             // Rarer than a pause, and its state larger.
             Step::Pace(pace) => Box::pin(self.pace(pace)).await,
@@ -250,20 +257,19 @@ impl<'p> Thread<'p> {
     }
 
     /// Nothing follows the timers where no new step may start then: whoever goes on sees that.
-    async fn sampler_after_timers(&mut self, sampler: &'p Sampler) -> Flow {
-        if sampler.timers.is_empty() {
-            return self.sampler(sampler, Ok(())).await;
+    async fn sampler(&mut self, sampler: &'p Sampler) -> Flow {
+        // Why it cannot begin, if so.
+        let mut ready = Ok(());
+        if !sampler.timers.is_empty() {
+            ready = self.wait_for_timers(&sampler.timers).await;
+            if self.connections.is_over() {
+                self.leave_at_end();
+                return Flow::End;
+            }
+            if self.leaves_run_for() {
+                return Flow::Go;
+            }
         }
-        let waited = self.wait_for_timers(&sampler.timers).await;
-        if self.connections.is_over() {
-            self.leave_at_end();
-            return Flow::End;
-        }
-        if self.leaves_run_for() { Flow::Go } else { self.sampler(sampler, waited).await }
-    }
-
-    /// `ready`: why it cannot begin, if so.
-    async fn sampler(&mut self, sampler: &'p Sampler, ready: Result<(), Failure>) -> Flow {
         self.tally.reached += 1;
         let label = match ready.and_then(|()| self.scope.text(&sampler.name)) {
             // What is a label as written stays one, whatever is a secret.
@@ -274,6 +280,7 @@ impl<'p> Thread<'p> {
         self.trace(|_| Trace::Step { kind: sampler.kind.name(), label: label.to_string() });
         let Self { scope, connections, .. } = self;
         let execution = samplers::run(scope, connections, sampler, &label).await;
+        let execution = samplers::row_or_skip(execution);
         self.conclude(sampler, &label, execution)
     }
 
@@ -437,7 +444,8 @@ impl<'p> Thread<'p> {
         let mut answer = head.into_owned();
         if let Some(message) = outcome.message.as_ref().filter(|one| !one.payload.is_empty()) {
             let body = &message.payload[..message.payload.len().min(SHOWN_BYTES)];
-            answer = format!("{}\n\n{}", answer.trim_end(), String::from_utf8_lossy(body));
+            let cut = if body.len() < message.payload.len() { "…" } else { "" };
+            answer = format!("{}\n\n{}{cut}", answer.trim_end(), String::from_utf8_lossy(body));
         }
         let answer = self.scope.shown_quote(answer.replace("\r\n", "\n"));
         let (code, cause) = (failure.code, failure.cause.as_str());

@@ -1,6 +1,8 @@
 //! What a trial run shows: events are collected as they happen and handed on between steps, so that
 //! secrets that a step has brought to light are hidden in what it did before.
 
+mod hidden;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Instant;
@@ -42,25 +44,8 @@ impl Tracer {
         let mut events = self.0.take();
         // A frame bears the time at which it was read, which may be after that of an event before.
         events.sort_by_key(|(at, _)| *at);
-        for (_, trace) in &mut events {
-            hide(trace, scope);
-        }
+        hidden::hide(&mut events, scope);
         events
-    }
-}
-
-fn hide(trace: &mut Trace, scope: &Scope) {
-    let hide = |text: &mut String| *text = scope.shown_quote(std::mem::take(text));
-    match trace {
-        Trace::Step { label: text, .. }
-        | Trace::Head { text, .. }
-        | Trace::Frame { payload: Payload::Text(text), .. }
-        | Trace::Fate(text) => hide(text),
-        Trace::Thread { .. } | Trace::Pause { .. } | Trace::Frame { .. } => {}
-        Trace::Check { failure, found, .. } => {
-            failure.iter_mut().chain(found).for_each(hide);
-        }
-        Trace::Variable { value, .. } => value.iter_mut().for_each(hide),
     }
 }
 
@@ -79,7 +64,10 @@ impl Tap for ConnectionTap {
         // Of a head all is shown; of a body only its beginning.
         let head = bytes.windows(4).position(|four| four == b"\r\n\r\n").map_or(0, |at| at + 4);
         let end = bytes.len().min(head + SHOWN_BYTES);
-        let text = String::from_utf8_lossy(&bytes[..end]).into_owned();
+        let mut text = String::from_utf8_lossy(&bytes[..end]).into_owned();
+        if end < bytes.len() {
+            text.push('…');
+        }
         let sent = direction == Direction::Sent;
         self.tracer.push_at(at, Trace::Head { sent, size: bytes.len() as u64, text });
     }

@@ -42,22 +42,22 @@ impl<'p> Connections<'p> {
     }
 
     /// Waits until `done` finds what it looks for, or `deadline`.
-    pub(crate) async fn wait<O: Observer>(
-        &mut self,
+    // Not `async`, which would hold every argument twice: all threads that wait hold this.
+    pub(crate) fn wait<'w, O: Observer>(
+        &'w mut self,
         id: SlotId,
-        observer: &mut O,
+        observer: &'w mut O,
         deadline: Instant,
         at_end: AtEnd,
-        mut done: impl FnMut(&mut Slot<'p>, &mut O) -> bool,
-    ) -> Ended {
-        poll_fn(|context| {
+        mut done: impl FnMut(&mut Slot<'p>, &mut O) -> bool + 'w,
+    ) -> impl Future<Output = Ended> + 'w {
+        poll_fn(move |context| {
             self.poll_pump(context, Some((id, observer)));
             if done(self.get_mut(id), observer) {
                 return Poll::Ready(Ended::Done);
             }
             self.poll_end(context, deadline, at_end)
         })
-        .await
     }
 
     /// Waits until what was sent over the connection is with the kernel, or it is lost.

@@ -116,10 +116,12 @@ impl Worker {
     /// waits for no server.
     pub(crate) fn leave_behind(&self, parting: impl Future<Output = ()> + 'static) {
         let mut level = self.shared.stop.subscribe();
+        // Boxed, or the task would hold it twice: once as it was handed over, and once as it is polled.
+        let mut parting = Box::pin(parting);
         spawn_local(async move {
             tokio::select! {
                 biased;
-                () = parting => {}
+                () = &mut parting => {}
                 _ = level.wait_for(|level| *level == Level::Now) => {}
             }
         });

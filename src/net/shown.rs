@@ -4,25 +4,61 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// Wherever they stand in a name, it is that of a secret.
-const ANYWHERE: [&str; 13] = [
+const ANYWHERE: [&str; 16] = [
     "token",
     "secret",
     "password",
+    "passwort",
     "passwd",
     "passcode",
     "passphrase",
     "credential",
     "signature",
     "authoriz",
+    "authentication",
     "apikey",
     "sessid",
     "sessionid",
     "cookie",
+    "bearer",
 ];
 
-/// A word of a name that ends so makes it that of a secret: `api_key`, `myKey`, `connect.sid`, but
-/// neither `keyboard` nor `inside`.
-const AT_THE_END: [&str; 7] = ["key", "auth", "sid", "session", "jwt", "pwd", "sig"];
+/// A word that ends so makes a name that of a secret: `connect.sid`, `x_auth`, but not `inside`.
+const ENDS: [&str; 7] = ["auth", "sid", "session", "jwt", "pwd", "csrf", "xsrf"];
+
+/// As the last word, without digits, these do: `db_pass`, `pw1`.
+const LAST: [&str; 6] = ["key", "sig", "pass", "pw", "ticket", "otp"];
+
+/// A last word that ends in `key` does if this is before it: `mykey`, but not `monkey`.
+const KEYS: [&str; 14] = [
+    "access", "account", "app", "auth", "client", "license", "master", "my", "private", "service",
+    "session", "shared", "signing", "user",
+];
+
+/// Keys of this kind open nothing.
+const OPEN_KEYS: [&str; 12] = [
+    "cache",
+    "event",
+    "foreign",
+    "group",
+    "idempotency",
+    "message",
+    "partition",
+    "primary",
+    "public",
+    "routing",
+    "row",
+    "sort",
+];
+
+/// As the last word, these say something about a secret that is none: `token_type`, `cookie_name`.
+const ABOUT: [&str; 18] = [
+    "at", "count", "enabled", "endpoint", "error", "expires", "expiry", "in", "length", "limit",
+    "name", "names", "required", "size", "ttl", "type", "url", "valid",
+];
+
+/// `max_tokens` is a number.
+const COUNTED: [&str; 6] = ["completion", "input", "max", "output", "prompt", "total"];
 
 /// What ends a parameter; `?`, because it may be an address with parameters of its own.
 const SEPARATORS: [char; 3] = ['&', ';', '?'];
@@ -35,8 +71,22 @@ pub fn is_secret(name: &str) -> bool {
     if lower.starts_with("sec-websocket-") || lower == "secrets" {
         return false;
     }
+    let words: Vec<String> = words(name).map(str::to_ascii_lowercase).collect();
+    let Some((last, before)) = words.split_last() else { return false };
+    let is_before = |kinds: &[&str]| before.last().is_some_and(|word| kinds.contains(&&**word));
+    if ABOUT.contains(&&**last) || (last == "tokens" && is_before(&COUNTED)) {
+        return false;
+    }
+    let last = without_digits(last);
+    let is_key = || last.strip_suffix("key").is_some_and(|kind| KEYS.contains(&kind));
     ANYWHERE.iter().any(|part| lower.contains(part))
-        || words(name).any(|word| AT_THE_END.iter().any(|end| ends_with(word, end)))
+        || words.iter().any(|word| ENDS.iter().any(|end| without_digits(word).ends_with(end)))
+        || (LAST.contains(&last) && !(last == "key" && is_before(&OPEN_KEYS)))
+        || is_key()
+}
+
+fn without_digits(word: &str) -> &str {
+    word.trim_end_matches(|c: char| c.is_ascii_digit())
 }
 
 /// The words of `api_key`, `api-key`, `apiKey`, `API_KEY`.
@@ -59,11 +109,6 @@ fn humps(word: &str) -> impl Iterator<Item = &str> {
         rest = after;
         Some(word)
     })
-}
-
-fn ends_with(word: &str, end: &str) -> bool {
-    let start = word.len().checked_sub(end.len());
-    start.and_then(|start| word.get(start..)).is_some_and(|own| own.eq_ignore_ascii_case(end))
 }
 
 /// Where the user info stands in a URL, without `@`. A password that holds one of `/`, `?` and `#`,
@@ -135,12 +180,39 @@ mod tests {
             "user[password]",
             "jwt",
             "sig",
+            "pass",
+            "pwd1",
+            "passwort",
+            "ticket",
+            "bearer",
+            "X-CSRF",
+            "Authentication",
+            "accesskey",
+            "private_key",
+            "userPwd",
         ] {
             assert!(is_secret(name), "{name}");
         }
-        for name in
-            ["author", "inside", "keyboard", "room", "Sec-WebSocket-Key", "design", "secrets", ""]
-        {
+        for name in [
+            "author",
+            "inside",
+            "keyboard",
+            "room",
+            "Sec-WebSocket-Key",
+            "design",
+            "secrets",
+            "",
+            "monkey",
+            "hockey",
+            "primaryKey",
+            "routing_key",
+            "tokenType",
+            "token_expires_in",
+            "max_tokens",
+            "passenger",
+            "compass",
+            "key_count",
+        ] {
             assert!(!is_secret(name), "{name}");
         }
     }

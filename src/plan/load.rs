@@ -13,7 +13,7 @@ use crate::plan::path::{FileId, Path, Segment};
 use crate::plan::placing::{in_order, placed};
 use crate::plan::problem::Problem;
 use crate::plan::reader;
-use crate::plan::secret_texts::{hide, secrets_of};
+use crate::plan::secret_texts::{SecretTexts, hide};
 use crate::plan::syntax;
 use crate::plan::thread_group::Plan;
 use crate::secrets::Secrets;
@@ -56,7 +56,8 @@ fn whole(mut file: File) -> Result<Loaded, Vec<Diagnostic>> {
     let (plan, mut mistakes, problems) =
         file.shape(|root, problems| reader::read(root, &Path::root(), problems));
     mistakes.extend(placed(problems, |problem| as_written(&file, problem)));
-    hide(&mut mistakes, &secrets_of(&file.root));
+    let texts = SecretTexts::of(std::iter::once(&file.root));
+    hide(&mut mistakes, &texts.secrets());
     match plan {
         Some(plan) => {
             let (path, included) = (file.path.clone(), RefCell::default());
@@ -104,12 +105,11 @@ impl Loaded {
         }
     }
 
-    /// The secrets that stand in these files.
-    pub fn secrets(&self) -> Vec<Secrets> {
-        let mut secrets = vec![secrets_of(&self.file.root)];
+    /// The secrets that stand in these files, and what secrets are made from.
+    pub fn secret_texts(&self) -> SecretTexts {
         let included = self.included.borrow();
-        secrets.extend(included.iter().map(|included| secrets_of(&included.file.root)));
-        secrets
+        let roots = included.iter().map(|included| &included.file.root);
+        SecretTexts::of(std::iter::once(&self.file.root).chain(roots))
     }
 
     /// The files that the plan includes, in the same order.

@@ -24,8 +24,11 @@ pub struct Recorder {
     writer: RowWriter,
     live: Arc<Live>,
     labels: Arc<LabelNames>,
-    done: Arc<Mutex<Stats>>,
+    done: Done,
 }
+
+/// The figures of workers that are done.
+type Done = Arc<Mutex<Vec<Stats>>>;
 
 /// What a run came to.
 #[derive(Debug)]
@@ -48,8 +51,7 @@ impl Recorder {
         let writer = RowWriter::start(jtl.into_file(), path, header.len() as u64)?;
         let live = Arc::new(Live::new(writer.failed()));
         let labels: Arc<LabelNames> = Arc::default();
-        let done = Arc::new(Mutex::new(Stats::sharing(Arc::clone(&labels))));
-        Ok(Self { clock, writer, live, labels, done })
+        Ok(Self { clock, writer, live, labels, done: Done::default() })
     }
 
     /// A view of the run under way.
@@ -61,7 +63,14 @@ impl Recorder {
     /// back its figures and its last rows.
     pub fn finish(self) -> Finished {
         let written = self.writer.finish();
-        let stats = std::mem::take(&mut *self.done.lock().unwrap_or_else(PoisonError::into_inner));
+        let done = std::mem::take(&mut *self.done.lock().unwrap_or_else(PoisonError::into_inner));
+        // Copied by the thread that goes on: what it would take over lies between the connections of the
+        // workers, and keeps what they had from going back to the system before the reports are made.
+        let all = done.iter().cloned().reduce(|mut all, stats| {
+            all.merge(stats);
+            all
+        });
+        let stats = all.unwrap_or_else(|| Stats::sharing(self.labels));
         Finished { stats, written }
     }
 }
@@ -99,7 +108,7 @@ struct Books {
     recent: Interval,
     place: Place,
     live: Arc<Live>,
-    done: Arc<Mutex<Stats>>,
+    done: Done,
 }
 
 impl WorkerSink for WorkerRecorder {
@@ -137,7 +146,7 @@ impl Drop for WorkerRecorder {
         self.flush();
         self.books.live.snapshots.leave(&self.books.place, &self.books.stats);
         let stats = std::mem::take(&mut self.books.stats);
-        self.books.done.lock().unwrap_or_else(PoisonError::into_inner).merge(stats);
+        self.books.done.lock().unwrap_or_else(PoisonError::into_inner).push(stats);
     }
 }
 

@@ -1,9 +1,12 @@
 //! The end of a connection's TCP: gives the server the time to close first, so that the client is
 //! not left with sockets in `TIME_WAIT`.
 
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Poll, ready};
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWriteExt, ReadBuf};
 use tokio::time::timeout;
 
 use crate::ws::connection::Remains;
@@ -16,20 +19,41 @@ const MAX_REST: usize = 1024 * 1024;
 
 /// Sends what is unsent and waits, at most a second, until the server closes TCP.
 pub async fn linger(mut remains: Remains) {
-    let goodbye = async {
-        if remains.stream.write_all(&remains.unsent).await.is_err() {
-            return;
-        }
+    // Either end is fine: closed by the server, or dropped by us.
+    timeout(PATIENCE, goodbye(&mut remains)).await.ok();
+    remains.stream.say_goodbye();
+}
+
+async fn goodbye(remains: &mut Remains) {
+    if remains.stream.write_all(&remains.unsent).await.is_err() {
+        return;
+    }
+    let mut total = 0;
+    poll_fn(|context| {
+        // On the stack only while it reads: at the end of a run thousands of sockets linger at once.
         let mut rest = [0; 512];
-        let mut total = 0;
         while total < MAX_REST {
-            match remains.stream.read(&mut rest).await {
-                Ok(0) | Err(_) => return,
-                Ok(length) => total += length,
+            let mut rest = ReadBuf::new(&mut rest);
+            match ready!(Pin::new(&mut remains.stream).poll_read(context, &mut rest)) {
+                Ok(()) if !rest.filled().is_empty() => total += rest.filled().len(),
+                Ok(()) | Err(_) => break,
             }
         }
-    };
-    // Either end is fine: closed by the server, or dropped by us.
-    timeout(PATIENCE, goodbye).await.ok();
-    remains.stream.say_goodbye();
+        Poll::Ready(())
+    })
+    .await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_that_lingers_holds_little() {
+        fn held_by<F: Future>(_: impl Fn(Remains) -> F) -> usize {
+            size_of::<F>()
+        }
+        // At the end of a run as many linger as there were connections.
+        assert!(held_by(linger) <= 288, "{} bytes", held_by(linger));
+    }
 }

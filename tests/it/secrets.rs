@@ -1,6 +1,8 @@
 //! Secrets in whole runs: no output holds one, unless `--show-secrets` asks for them. And sample
 //! variables, which are where they would show first.
 
+mod disguised;
+
 use std::sync::{Arc, Mutex};
 
 use crate::support::env::{Env, Finished};

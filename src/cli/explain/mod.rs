@@ -13,6 +13,7 @@ use crate::program::{
     DataSet, Group, Phase, Program, Schedule, Share, Spacing, Stage, Step, Template, Times,
     VariableId,
 };
+use crate::secrets::without_telling;
 use crate::verdict::Threshold;
 use rows::{Rows, rows};
 use value::{Shown, duration};
@@ -33,7 +34,7 @@ impl Page {
     }
 
     fn entry(&mut self, key: &str, value: &str) {
-        self.line(&format!("{key}: {value}"));
+        self.line(&format!("{key}: {}", without_telling(value)));
     }
 
     fn below(&mut self, write: impl FnOnce(&mut Self)) {
@@ -88,7 +89,7 @@ pub(super) fn explain(program: &Program) -> String {
     }
     page.text.push('\n');
     page.entry("rows expected", &total.to_string());
-    page.text
+    program.secrets.without_short().mask(&page.text).into_owned()
 }
 
 /// `p95 < 50ms; ends the run, from 30s on`

@@ -10,7 +10,6 @@ use crate::program::{
     JsonPart, Matching, OnError, Open, Part, Payload, PingPong, Pings, Read, Reply, RequestHead,
     Sampler, SamplerKind, SentAt, Setting, SingleRead, Template, Tls,
 };
-use crate::secrets::without_telling;
 
 /// Bytes of a binary payload that are shown.
 const SHOWN_BYTES: usize = 32;
@@ -235,10 +234,10 @@ fn send(page: &mut Page, key: &str, text: &str) {
     };
     match text.char_indices().nth(SHOWN_CHARACTERS) {
         Some((end, _)) => {
-            let shown = without_telling(&text[..end]);
+            let shown = &text[..end];
             page.entry(key, &format!("{shown}… ({} bytes)", text.len()));
         }
-        None => page.entry(key, &without_telling(text)),
+        None => page.entry(key, text),
     }
     if stomp {
         page.entry("stomp", "true");

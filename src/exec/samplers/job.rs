@@ -1,6 +1,8 @@
 //! What every sampler needs while it runs.
 
+use std::pin::Pin;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use crate::clock;
@@ -249,29 +251,38 @@ impl<'a, 'p> Job<'a, 'p> {
 
     /// Sends one frame and waits until the kernel has it, or says why that did not work. A frame
     /// that still waits there goes first, in the same time.
-    pub(crate) async fn send<O: Observer>(
-        &mut self,
-        outcome: &mut Outcome,
+    pub(crate) fn send<'s, O: Observer>(
+        &'s mut self,
+        outcome: &'s mut Outcome,
         opcode: Opcode,
-        payload: &[u8],
-        observer: &mut O,
+        payload: &'s [u8],
+        observer: &'s mut O,
         write_timeout: Duration,
-    ) -> Result<(), Failure> {
+    ) -> Sending<'s> {
         let deadline = self.connections.recent() + write_timeout;
         if !self.slot().is_flushed() {
-            Box::pin(self.flush_older(observer, deadline)).await?;
+            return Sending::Waits(Box::pin(async move {
+                self.flush_older(observer, deadline).await?;
+                self.write(outcome, opcode, payload);
+                if self.slot().is_flushed() { Ok(()) } else { self.flush(observer, deadline).await }
+            }));
         }
+        self.write(outcome, opcode, payload);
+        if self.slot().is_flushed() {
+            Sending::Sent
+        } else {
+            Sending::Waits(Box::pin(self.flush(observer, deadline)))
+        }
+    }
+
+    /// Hands the kernel as much of a frame as it takes.
+    fn write(&mut self, outcome: &mut Outcome, opcode: Opcode, payload: &[u8]) {
         let worker = &self.connections.worker;
         let mut scratch = std::mem::take(&mut *worker.write_buffer.borrow_mut());
         if let Some(connection) = &mut self.slot().connection {
             outcome.sent_bytes += connection.send(opcode, payload, &mut scratch) as u64;
         }
         self.connections.worker.write_buffer.replace(scratch);
-        if self.slot().is_flushed() {
-            Ok(())
-        } else {
-            Box::pin(self.flush(observer, deadline)).await
-        }
     }
 
     /// Waits for a frame of an earlier sampler. Where that one has failed because it was not taken, this is
@@ -304,6 +315,24 @@ impl<'a, 'p> Job<'a, 'p> {
                 "the frame was not handed to the kernel within `write_timeout`",
             )),
             Ended::Cut | Ended::Interrupted => Err(interrupted()),
+        }
+    }
+}
+
+/// A frame on its way to the kernel, which nearly always takes it at once. The rest is boxed: its state
+/// would be part of every thread's.
+pub(crate) enum Sending<'s> {
+    Sent,
+    Waits(Pin<Box<dyn Future<Output = Result<(), Failure>> + 's>>),
+}
+
+impl Future for Sending<'_> {
+    type Output = Result<(), Failure>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut *self {
+            Self::Sent => Poll::Ready(Ok(())),
+            Self::Waits(rest) => rest.as_mut().poll(context),
         }
     }
 }

@@ -23,14 +23,9 @@ pub(crate) use close::close_all;
 use job::Job;
 pub(crate) use job::nonzero;
 
-/// Executes a sampler once.
-pub(crate) async fn run<'p>(
-    scope: &mut Scope,
-    connections: &mut Connections<'p>,
-    sampler: &'p Sampler,
-    label: &str,
-) -> Execution {
-    match execute(scope, connections, sampler, label).await {
+/// What an execution comes to: a failure is a row, or says why there is none.
+pub(crate) fn row_or_skip(execution: Result<Execution, Failure>) -> Execution {
+    match execution {
         Ok(Execution::Row(outcome)) => match &outcome.failure {
             Some(failure) if failure.is_skip => Execution::Skipped(failure.code),
             _ => Execution::Row(outcome),
@@ -56,8 +51,8 @@ pub(crate) async fn not_begun(
     }
 }
 
-/// Fails where a setting cannot be evaluated; nothing was sent then.
-async fn execute<'p>(
+/// Executes a sampler once. Fails where a setting cannot be evaluated; nothing was sent then.
+pub(crate) async fn run<'p>(
     scope: &mut Scope,
     connections: &mut Connections<'p>,
     sampler: &'p Sampler,

@@ -28,8 +28,11 @@ pub(crate) async fn run<'p>(
     let expect = job.scope.value(&spec.expect)?;
     let (late_replies, unmatched) = job.policies(&spec.matching)?;
     let (kind, bytes) = payload::evaluate(job.scope, &spec.payload)?;
-    let mut filters = job.filters()?;
+    let filters = job.filters()?;
     let matcher = job.matcher(spec.matching.reply.as_ref(), &bytes)?;
+    // From here on it has what it takes from them: held twice, that would be part of every thread.
+    let mut reply = Take::new(None, filters, matcher, unmatched, job.tracer());
+    reply.for_close = expect == Expect::Close;
     let opened = match &spec.connect {
         None => None,
         Some(own) => match job.connect(Some(own)).await? {
@@ -37,7 +40,7 @@ pub(crate) async fn run<'p>(
             Err(over) => return Ok(over),
         },
     };
-    if !job.awaits(matcher.as_ref(), late_replies) {
+    if !job.awaits(reply.matcher.as_ref(), late_replies) {
         return Ok(Execution::Skipped(Code::OutOfSync));
     }
     // A reply answers what is sent from then on.
@@ -48,9 +51,8 @@ pub(crate) async fn run<'p>(
     let mut outcome = opened.unwrap_or_else(|| job.outcome_at(sent_at));
     job.exchange(&mut outcome);
     let is_of_use = spec.matching.others_read || unmatched == Unmatched::Keep;
-    sort_out_early(job, &mut filters, is_of_use);
-    let mut reply = Take::new(Some(sent_at), filters, matcher, unmatched, job.tracer());
-    reply.for_close = expect == Expect::Close;
+    sort_out_early(job, &mut reply.filters, is_of_use);
+    reply.since = Some(sent_at);
     let sent = job.send(&mut outcome, kind.opcode(), &bytes, &mut reply, write_timeout).await;
     if let Err(failure) = sent {
         reply.finish(job, &mut outcome);

@@ -21,7 +21,7 @@ const SHOWN: usize = 100;
 #[derive(Debug)]
 pub(crate) struct Take<'p> {
     /// A message that began before this is not an answer to what was sent then.
-    since: Option<Instant>,
+    pub(crate) since: Option<Instant>,
     pub(crate) filters: Filters<'p>,
     pub(crate) matcher: Option<Rc<Matcher<'p>>>,
     unmatched: Unmatched,
