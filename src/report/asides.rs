@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use crate::report::summary::{cut, list};
 use crate::report::units::{printable, time};
 use crate::sample::EndCause;
-use crate::stats::{LabelStats, OTHER_LABELS, Stats, Times, thousands};
+use crate::stats::{LABELS, LabelStats, OTHER_LABELS, Stats, Times, thousands};
+
+/// The name of what tells of times from the intended start, which some reports have a table of.
+pub(crate) const INTENDED: &str = "intended";
 
 /// One such word.
 #[derive(Debug)]
@@ -82,7 +85,9 @@ pub(crate) fn asides(stats: &Stats) -> Vec<Aside> {
             &format!("{} threads {why}, such as `{}`", thousands(*threads), printable(example)),
         );
     }
-    if stats.labels().any(|(label, _)| label == OTHER_LABELS) {
+    // A label of one's own may have that name.
+    let is_full = stats.labels().count() > LABELS;
+    if is_full && stats.labels().any(|(label, _)| label == OTHER_LABELS) {
         line(
             out,
             "labels",
@@ -133,7 +138,7 @@ fn schedule(out: &mut Vec<Aside>, stats: &Stats) {
     }
     let all = stats.all();
     let labels = stats.labels().chain([("all", &all)]);
-    let mut name = "intended";
+    let mut name = INTENDED;
     for (label, figures) in labels {
         let Some(times) = &figures.intended else { continue };
         let [p50, p95, p99] = [50.0, 95.0, 99.0].map(|percent| time(times.percentile(percent)));

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::report::compare::{self, Compared, Shown};
+use crate::report::html::name::Name;
 use crate::report::html::text::shown;
 use crate::stats::thousands;
 use crate::verdict::compare::Finding;
@@ -25,7 +26,7 @@ pub(super) struct Comparison {
 
 #[derive(Debug, Serialize)]
 struct Change {
-    label: String,
+    label: Name,
     figure: String,
     base: String,
     new: String,
@@ -74,7 +75,7 @@ fn change(change: &Shown<'_>) -> Change {
         Finding::Unknown(_) => ("", change.sentence.clone()),
     };
     Change {
-        label: shown(change.label),
+        label: Name::of_label_or_all(change.label),
         figure: change.figure.clone(),
         base: change.base.clone(),
         new: change.new.clone(),

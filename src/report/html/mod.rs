@@ -11,6 +11,8 @@ mod failures;
 mod figures;
 mod generator;
 mod labels;
+mod name;
+mod stretch;
 mod text;
 mod view;
 

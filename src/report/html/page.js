@@ -27,10 +27,13 @@
   });
   wantsDark.addEventListener("change", showTheme);
 
-  // Paper is white. What was folded is printed too.
+  // Paper is white, and as wide as A4 or Letter are between their margins. What was folded is printed too.
+  const PAPER = 690;
+  let isPrinting = false;
   let screenTheme;
   let folded = [];
   window.addEventListener("beforeprint", () => {
+    isPrinting = true;
     screenTheme = root.dataset.theme;
     root.dataset.theme = "light";
     folded = [...document.querySelectorAll("main details:not([open])")];
@@ -41,6 +44,7 @@
     if (screenTheme) root.dataset.theme = screenTheme;
     else delete root.dataset.theme;
     folded.forEach((details) => { details.open = false; });
+    isPrinting = false;
     showTheme();
   });
 
@@ -59,7 +63,7 @@
   const sortBy = (column, direction) => {
     const sign = direction === "ascending" ? 1 : -1;
     const key = column === 0
-      ? (row) => row.cells[0].textContent
+      ? (row) => row.cells[0].textContent.trim()
       : (row) => numberIn(row.cells[column]);
     const compare = column === 0
       ? (one, other) => sign * one[0].localeCompare(other[0])
@@ -85,16 +89,56 @@
     });
   });
 
+  // Transactions are labels too; the sum is not.
+  const filtered = [...rowsInOrder, ...table.querySelectorAll("tr.transaction")];
   const filter = byId("filter");
   filter.addEventListener("input", () => {
     const wanted = filter.value.trim().toLowerCase();
     let visible = 0;
-    rowsInOrder.forEach((row) => {
+    filtered.forEach((row) => {
       row.hidden = !row.cells[0].textContent.toLowerCase().includes(wanted);
       visible += row.hidden ? 0 : 1;
     });
-    byId("filtered").textContent = wanted ? `${visible} of ${rowsInOrder.length}` : "";
+    byId("filtered").textContent = wanted ? `${visible} of ${filtered.length}` : "";
+    showCues();
   });
+
+  // --- tables that are larger than their place ---------------------------------------------------
+
+  // Where a table goes on beyond an edge, that edge fades; a table that goes on below can be unfolded.
+  const scrolls = [...document.querySelectorAll(".scroll")].map((scroll) => {
+    const sideways = document.createElement("p");
+    sideways.className = "cue sideways";
+    sideways.textContent = "more columns: scroll sideways →";
+    sideways.hidden = true;
+    scroll.before(sideways);
+    const unfold = document.createElement("button");
+    unfold.type = "button";
+    unfold.className = "cue unfold";
+    unfold.hidden = true;
+    scroll.after(unfold);
+    unfold.addEventListener("click", () => {
+      scroll.classList.toggle("tall");
+      showCues();
+      if (scroll.classList.contains("tall")) scroll.scrollIntoView({ block: "nearest" });
+    });
+    scroll.addEventListener("scroll", () => showCue(one), { passive: true });
+    const one = { scroll, sideways, unfold, isTall: scroll.classList.contains("tall") };
+    return one;
+  });
+  const showCue = ({ scroll, sideways, unfold, isTall }) => {
+    const isWide = scroll.scrollWidth > scroll.clientWidth + 1;
+    const left = scroll.scrollWidth - scroll.clientWidth - scroll.scrollLeft;
+    sideways.hidden = !isWide;
+    scroll.classList.toggle("goes-on", isWide && left > 1);
+    if (!isTall) return;
+    const rows = [...scroll.querySelectorAll("tbody tr")].filter((row) => !row.hidden).length;
+    const isFolded = scroll.classList.contains("tall");
+    const isLong = scroll.scrollHeight > scroll.clientHeight + 1;
+    unfold.hidden = isFolded && !isLong;
+    unfold.textContent = isFolded ? `Show all ${rows} rows` : "Show fewer rows";
+  };
+  const showCues = () => scrolls.forEach(showCue);
 
   // --- how numbers read --------------------------------------------------------------------------
 
@@ -131,7 +175,7 @@
   const narrow = () => window.innerWidth < 560;
   const drawn = [];
   // Whether times are shown by their logarithm. Curves with a long tail have no shape otherwise.
-  const hasLongTail = data.curves.lines.some(({ times }) => times[times.length - 1] > 20 * times[Math.min(6, times.length - 1)]);
+  const hasLongTail = data.curves.lines.slice(0, 11).some(({ times }) => times[times.length - 1] > 20 * times[Math.min(6, times.length - 1)]);
   const logarithmic = { course: false, curves: hasLongTail };
   // What is zoomed into: seconds from and to.
   let zoom = null;
@@ -188,7 +232,7 @@
     const place = byId(id);
     if (!place || place.clientWidth === 0) return null;
     const chart = new uPlot({
-      width: place.clientWidth,
+      width: isPrinting ? PAPER : place.clientWidth,
       height,
       pxAlign: true,
       ...options,
@@ -332,7 +376,24 @@
 
   // --- percentile curves -------------------------------------------------------------------------
 
+  // Curves that the chart has, each with the number of its colour, and those of them that are hidden.
+  const shownCurves = new Map();
   const hiddenCurves = new Set();
+  const MOST_CURVES = 10;
+  // Adds one; the oldest one goes where there are too many to be told apart.
+  const showCurve = (index) => {
+    const isSum = index === 0 && data.curves.lines.length > 1;
+    const own = [...shownCurves.keys()].filter((one) => shownCurves.get(one) !== 0);
+    if (!isSum && own.length >= MOST_CURVES) {
+      shownCurves.delete(own[0]);
+      hiddenCurves.delete(own[0]);
+    }
+    const taken = new Set(shownCurves.values());
+    let colours = 1;
+    while (taken.has(colours)) colours += 1;
+    shownCurves.set(index, isSum ? 0 : colours);
+  };
+  data.curves.first.forEach(showCurve);
   const percentOf = (nines) => 100 * (1 - 10 ** -nines);
   const percentText = (nines) => {
     const decimals = nines < 1 ? 1 : Math.min(Math.ceil(nines) - 1, 7);
@@ -341,13 +402,16 @@
   const drawCurves = () => {
     const { nines, lines } = data.curves;
     if (lines.length === 0) return;
-    const series = lines.map(({ name }, index) => ({
-      ...line(name, lines.length === 1 ? 1 : index, time, index === 0 && lines.length > 1 ? { width: 2.5 } : {}),
+    // In the order of the table, whatever was chosen last.
+    const indexes = [...shownCurves.keys()].sort((one, other) => one - other);
+    const series = indexes.map((index) => ({
+      ...line(lines[index].name, shownCurves.get(index), time, shownCurves.get(index) === 0 ? { width: 2.5 } : {}),
       show: !hiddenCurves.has(index),
     }));
-    const values = lines.map(({ times }) => nines.map((_, index) => times[index] ?? null));
+    const values = indexes.map((index) => nines.map((_, at) => lines[index].times[at] ?? null));
     const marks = narrow() ? [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] : [0, 0.30103, 1, 2, 3, 4, 5, 6, 7, 8, 9];
-    const most = Math.max(nines[nines.length - 1], 1);
+    const points = Math.max(...indexes.map((index) => lines[index].times.length), 1);
+    const most = Math.max(nines[points - 1], 1);
     make("chart-curves", narrow() ? 240 : 300, {
       scales: { x: { time: false, range: () => [0, most] }, y: timeScale(logarithmic.curves) },
       axes: [
@@ -359,12 +423,38 @@
       hooks: {
         setSeries: [(chart, index, change) => {
           if (index === null || change.show === undefined) return;
-          if (change.show) hiddenCurves.delete(index - 1);
-          else hiddenCurves.add(index - 1);
+          if (change.show) hiddenCurves.delete(indexes[index - 1]);
+          else hiddenCurves.add(indexes[index - 1]);
         }],
       },
     }, [nines, ...values]);
   };
+
+  // What can be chosen beside what is shown, and what that is.
+  const curve = byId("curve");
+  const offerCurves = () => {
+    const { lines, labels } = data.curves;
+    const others = lines.map((_, index) => index).filter((index) => !shownCurves.has(index));
+    byId("more-curves").hidden = lines.length <= data.curves.first.length;
+    const first = curve.options[0];
+    curve.replaceChildren(first, ...others.map((index) => new Option(lines[index].name, String(index))));
+    curve.value = "";
+    const own = [...shownCurves.values()].filter((number) => number > 0).length;
+    const note = byId("curves-note");
+    note.hidden = own >= labels;
+    const kept = lines.length - 1;
+    note.textContent = `Shown are ${own} of ${labels} labels, at first those with most samples; a further one takes the place of the one that was there longest.`
+      + (kept < labels ? ` Only the ${kept} labels with most samples have a curve here.` : "");
+  };
+  if (curve) {
+    curve.addEventListener("change", () => {
+      if (curve.value === "") return;
+      showCurve(Number(curve.value));
+      offerCurves();
+      drawAll();
+    });
+    offerCurves();
+  }
 
   const drawAll = () => {
     drawn.splice(0).forEach((chart) => chart.destroy());
@@ -385,6 +475,17 @@
   if (lanes) {
     lanes.parentNode.hidden = data.labels.length < 2;
     data.labels.forEach(({ name }, index) => lanes.append(new Option(name, String(index))));
+    const notes = [];
+    if (data.labels.length > 0 && data.labels.length < data.curves.labels) {
+      notes.push(`Over time the first ${data.labels.length} labels can be chosen; of the others only the sum is kept.`);
+    }
+    if (data.left_out) {
+      const [samples, failed] = data.left_out;
+      const of = failed > 0 ? `, ${grouped(failed)} of them failed,` : "";
+      notes.push(`Not drawn: the end of the run, in which ${grouped(samples)} ${samples === 1 ? "sample" : "samples"} ended${of} for it is less than half an interval of ${data.all.width} s.`);
+    }
+    byId("course-note").hidden = notes.length === 0;
+    byId("course-note").textContent = notes.join(" ");
     lanes.addEventListener("change", () => {
       lane = Number(lanes.value);
       drawAll();
@@ -399,7 +500,11 @@
     if (window.innerWidth === width) return;
     width = window.innerWidth;
     clearTimeout(waiting);
-    waiting = setTimeout(drawAll, 100);
+    waiting = setTimeout(() => {
+      drawAll();
+      showCues();
+    }, 100);
   });
   showTheme();
+  showCues();
 })();
