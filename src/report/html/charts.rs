@@ -155,7 +155,8 @@ struct Line {
 pub(super) fn data(page: &Page<'_>) -> Data {
     let (stats, course) = (page.stats, page.stats.course());
     let run = Stretch::of_run(&course);
-    let has_connections = stats.connections.opened + stats.connections.refused > 0;
+    // Results that were read back know how many there were, but not when.
+    let has_connections = run.intervals.iter().any(|one| one.opened + one.refused > 0);
     let labels = stats.courses(MOST_INTERVALS);
     let labels = if stats.labels().count() > 1 { &labels[..] } else { &[] };
     let label = |(name, course): &(&str, Course)| {
@@ -170,7 +171,7 @@ pub(super) fn data(page: &Page<'_>) -> Data {
             .then(|| run.intervals.iter().map(|interval| interval.connections).collect()),
         threads: run.intervals.iter().map(|interval| interval.threads).collect(),
         opened: has_connections.then(|| per_second(&run, |interval| interval.opened)),
-        refused: (stats.connections.refused > 0)
+        refused: (has_connections && stats.connections.refused > 0)
             .then(|| per_second(&run, |interval| interval.refused)),
         saturated: page.generator.map(|one| one.saturated.clone()).unwrap_or_default(),
         heat: heat(&run),

@@ -79,7 +79,8 @@ pub(super) fn skips(stats: &Stats) -> Vec<Skip> {
         .collect();
     skips.sort_by(|one, other| (other.0, one.1, &one.2).cmp(&(one.0, other.1, &other.2)));
     let skips = skips.into_iter().take(MOST_ROWS);
-    let row = |(count, label, cause)| Skip { label: Name::of(label), cause, count: thousands(count) };
+    let row =
+        |(count, label, cause)| Skip { label: Name::of(label), cause, count: thousands(count) };
     skips.map(row).collect()
 }
 

@@ -264,12 +264,16 @@
     // Never less than two intervals, or there is nothing to see.
     if (to - from >= data.all.width * 2) zoomTo([from, to]);
   };
-  const overTime = (id, height, series, t, values, yAxis, scale, hooks = {}) => {
+  // What was counted in an interval is drawn at its middle, what holds to its end as a step up to there.
+  const middles = ({ t, width }) => t.map((from) => from + width / 2);
+  const upTo = ({ t, width }) => [...t, t[t.length - 1] + width];
+  const held = (values) => [...values, values[values.length - 1]];
+  const overTime = (id, height, series, t, values, yAxis, scale, hooks = {}, later = 0) => {
     const [min, max] = zoom ?? whole();
     const chart = make(id, height, {
       scales: { x: { time: false, min, max }, y: scale },
       axes: [secondsAxis(), yAxis],
-      series: [{ label: "time", value: (_, seconds) => moment(seconds) }, ...series],
+      series: [{ label: "time", value: (_, seconds) => moment(seconds === null || seconds === undefined ? seconds : seconds - later) }, ...series],
       cursor: { ...sharedCursor(), bind: { dblclick: () => () => { zoomTo(null); return null; } } },
       hooks: { drawClear: [shade], setSelect: [onSelect], ...hooks },
     }, [t, ...values]);
@@ -291,25 +295,25 @@
   const drawCourse = () => {
     if (!byId("course") || data.all.t.length === 0) return;
     const height = narrow() ? 190 : 210;
-    const { t } = data.all;
+    const t = upTo(data.all);
     const of = data.labels[lane] ?? data.all;
     const failures = { ...line("failed", 3, perSecond), ...filled(3) };
     overTime("chart-rate", height,
-      [line("samples", 1, perSecond, filled(1)), failures], of.t, [of.rate, of.failed], countAxis(), fromZero);
+      [line("samples", 1, perSecond, filled(1)), failures], middles(of), [of.rate, of.failed], countAxis(), fromZero, {}, of.width / 2);
     overTime("chart-times", height,
       [line("p50", 1, time), line("p95", 2, time), line("p99", 3, time)],
-      of.t, [of.p50, of.p95, of.p99], timeAxis(logarithmic.course), timeScale(logarithmic.course));
+      middles(of), [of.p50, of.p95, of.p99], timeAxis(logarithmic.course), timeScale(logarithmic.course), {}, of.width / 2);
     const load = [[line("threads", 5, grouped, { dash: [5, 4], ...steps() }), data.threads]];
     if (data.connections) {
       load.unshift([line("open connections", 4, grouped, { ...filled(4), ...steps() }), data.connections]);
     }
     byId("load-title").textContent = data.connections ? "Open connections and threads" : "Threads";
-    overTime("chart-load", height, load.map(([one]) => one), t, load.map(([, values]) => values), countAxis(), fromZero);
+    overTime("chart-load", height, load.map(([one]) => one), t, load.map(([, values]) => held(values)), countAxis(), fromZero);
     const opens = [];
     if (data.opened) opens.push([line("opened", 4, perSecond, { ...filled(4), ...steps() }), data.opened]);
     if (data.refused) opens.push([line("refused", 3, perSecond, steps()), data.refused]);
     if (opens.length > 0) {
-      overTime("chart-opens", height, opens.map(([one]) => one), t, opens.map(([, values]) => values), countAxis(), fromZero);
+      overTime("chart-opens", height, opens.map(([one]) => one), t, opens.map(([, values]) => held(values)), countAxis(), fromZero);
     } else {
       byId("chart-opens").parentNode.hidden = true;
     }

@@ -29,9 +29,8 @@ impl<'a> Stretch<'a> {
             Some((last, others)) if !others.is_empty() && is_empty(last) => others,
             _ => &course.intervals[..],
         };
-        let end = intervals
-            .last()
-            .map_or(0.0, |last| seconds(last.from) + last.covered.as_secs_f64());
+        let end =
+            intervals.last().map_or(0.0, |last| seconds(last.from) + last.covered.as_secs_f64());
         Self::until(intervals, course.width, end)
     }
 
