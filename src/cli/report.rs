@@ -8,7 +8,7 @@ use crate::cli::leaving::places;
 use crate::cli::retold::{self, Retold};
 use crate::clock;
 use crate::console::Console;
-use crate::report::{OutputError, Reports, Unwritten, summary};
+use crate::report::{OutputError, Reports, Unwritten, summary, write_whole};
 use crate::results::{self, Source};
 use crate::stats::thousands;
 use crate::verdict;
@@ -68,8 +68,9 @@ pub(crate) fn write(
     let page = retold.page(&contents);
     if let (Some(_), [Source { summary: Some(own), .. }]) = (retold.only_run(), sources) {
         let text = fs_err::read(own).map_err(Unwritten::Summary)?;
-        fs_err::write(&reports.summary, text).map_err(Unwritten::Summary)?;
+        write_whole(&reports.summary, &text).map_err(Unwritten::Summary)?;
         reports.write_others(&contents, &page)?;
+        reports.keep_histograms(own, contents.stats.all().all.count())?;
     } else {
         reports.write(&contents, &page)?;
     }

@@ -24,6 +24,9 @@ pub(crate) fn asides(stats: &Stats) -> Vec<Aside> {
     let mut asides = Vec::new();
     let out = &mut asides;
     let sum = |figure: fn(&LabelStats) -> u64| stats.labels().map(|(_, label)| figure(label)).sum();
+    if stats.are_in_whole_ms() {
+        line(out, "times", "in whole milliseconds, as the rows have them");
+    }
     late(out, stats);
     read(out, stats);
     schedule(out, stats);

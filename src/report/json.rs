@@ -17,7 +17,7 @@ use crate::report::json::connections::Connections;
 use crate::report::json::document::{Cause, Document, Figures, Filtered, Label, Skipped};
 use crate::report::thresholds;
 use crate::report::whole_file;
-use crate::stats::{LabelStats, Stats, Times};
+use crate::stats::{LabelStats, Named, Stats, Times};
 use crate::verdict::Judgement;
 
 pub use document::schema;
@@ -151,15 +151,8 @@ fn document<'a>(contents: &'a Contents<'_>) -> Document<'a> {
         contents;
     let verdict = &judgement.verdict;
     let mut labels: Map<String, Value> = Map::new();
-    for (name, figures) in stats.labels() {
-        // Reserved, so a plan has no such label; but a template may come to it.
-        let name = if name == ALL { "all (a label)" } else { name };
-        labels.insert(name.to_owned(), value(&label(figures)));
-    }
-    for (name, figures) in stats.transactions() {
-        let taken = name == ALL || labels.contains_key(name);
-        let name = if taken { format!("{name} (transaction)") } else { name.to_owned() };
-        labels.insert(name, value(&Label { transaction: true, ..label(figures) }));
+    for Named { name, transaction, figures, .. } in stats.named() {
+        labels.insert(name.into_owned(), value(&Label { transaction, ..label(figures) }));
     }
     labels.insert(ALL.to_owned(), value(&label(&stats.all())));
     let connections = &stats.connections;
@@ -168,6 +161,7 @@ fn document<'a>(contents: &'a Contents<'_>) -> Document<'a> {
         verdict: verdict.conclusion.word(),
         exit_code: verdict.conclusion.exit_code(),
         reason: &verdict.reason,
+        times_in_whole_ms: stats.are_in_whole_ms(),
         thresholds: thresholds::entries(&judgement.thresholds),
         comparison: comparison.map(compare::document),
         groups,
@@ -221,9 +215,9 @@ fn figures(times: &Times) -> Figures {
     }
 }
 
-/// To the microsecond.
+/// To the nanosecond: what reads the file back shows the digits that the run itself showed.
 fn milliseconds(time: Option<Duration>) -> Option<f64> {
-    time.map(|time| (time.as_secs_f64() * 1e6).round() / 1e3)
+    time.map(|time| (time.as_secs_f64() * 1e9).round() / 1e6)
 }
 
 fn counts<'a, K: ToString + 'a>(

@@ -137,22 +137,22 @@ fn comparison(out: &mut String, compared: &Compared) {
 }
 
 fn labels(out: &mut String, stats: &Stats) {
-    let labels: Vec<_> = stats.labels().filter(|(_, label)| label.count > 0).collect();
-    let transactions: Vec<_> = stats.transactions().filter(|(_, label)| label.count > 0).collect();
+    let named = stats.named().into_iter().filter(|one| one.figures.count > 0);
+    let (transactions, labels): (Vec<_>, Vec<_>) = named.partition(|one| one.transaction);
     if labels.is_empty() {
         out.push_str("\nNo sample was taken.\n");
         return;
     }
     out.push_str("\n| label | samples | failed | rate | p50 | p95 | p99 | max |\n");
     out.push_str("|:--|--:|--:|--:|--:|--:|--:|--:|\n");
-    for (name, label) in labels.iter().take(MOST_LABELS) {
-        row(out, &code(name), label);
+    for one in labels.iter().take(MOST_LABELS) {
+        row(out, &code(&one.name), one.figures);
     }
     if labels.len() > 1 {
         row(out, "**all**", &stats.all());
     }
-    for (name, label) in transactions.iter().take(MOST_LABELS) {
-        row(out, &format!("{} (transaction)", code(name)), label);
+    for one in transactions.iter().take(MOST_LABELS) {
+        row(out, &format!("{} (transaction)", code(one.label)), one.figures);
     }
     more(out, labels.len(), MOST_LABELS, "labels");
     more(out, transactions.len(), MOST_LABELS, "transactions");

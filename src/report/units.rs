@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use crate::stats::thousands;
+use crate::stats::{Times, thousands};
 
 /// A text without control characters, which are written as `\u{1b}`: labels and messages may hold
 /// what a server sent, and a terminal would obey it.
@@ -26,6 +26,9 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
 /// `78.9s`, `3m20s`, `2h05m`; `-` for none.
 pub(crate) fn time(time: Option<Duration>) -> String {
     let Some(time) = time else { return "-".to_owned() };
+    if time.is_zero() {
+        return "0ms".to_owned();
+    }
     let microseconds = time.as_secs_f64() * 1e6;
     // The limits are where rounding to three digits reaches the next unit.
     if microseconds < 999.5 {
@@ -38,6 +41,16 @@ pub(crate) fn time(time: Option<Duration>) -> String {
         format!("{}m{:02}s", time.as_secs() / 60, time.as_secs() % 60)
     } else {
         format!("{}h{:02}m", time.as_secs() / 3_600, time.as_secs() / 60 % 60)
+    }
+}
+
+/// The mean of some times; in milliseconds, however small, where these were rounded to such.
+pub(crate) fn mean(times: &Times) -> String {
+    match times.mean() {
+        Some(mean) if times.are_in_whole_ms() && mean < Duration::from_millis(1) => {
+            format!("{}ms", digits(mean.as_secs_f64() * 1e3))
+        }
+        mean => time(mean),
     }
 }
 
@@ -79,7 +92,7 @@ mod tests {
     #[test]
     fn times_take_the_unit_that_keeps_them_short() {
         let text = |microseconds| time(Some(Duration::from_micros(microseconds)));
-        assert_eq!([0, 12, 4_560, 78_900].map(text), ["0.00µs", "12.0µs", "4.56ms", "78.9ms"]);
+        assert_eq!([0, 12, 4_560, 78_900].map(text), ["0ms", "12.0µs", "4.56ms", "78.9ms"]);
         assert_eq!([1_500_000, 119_000_000, 200_000_000].map(text), ["1.50s", "119s", "3m20s"]);
         assert_eq!(time(None), "-");
         assert_eq!(text(7_500_000_000), "2h05m");

@@ -1,5 +1,7 @@
 //! Results as figures.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::results::input::Jtl;
@@ -7,7 +9,7 @@ use crate::results::row::{Kind, Row};
 use crate::results::sub_results::SubResults;
 use crate::results::{Oddity, ReadError, RunInfo, Source};
 use crate::sample::{Code, DataType, Sample};
-use crate::stats::{Blocks, Stats};
+use crate::stats::{Blocks, LabelNames, Stats};
 
 /// Time stamps before this many milliseconds since 1970 (September 2001) are not of any run.
 const EARLIEST_MS: u64 = 1_000_000_000_000;
@@ -34,12 +36,52 @@ pub struct Results {
 }
 
 /// Reads JTLs, and what the summaries beside them tell, into one set of figures. `origin` is the moment that
-/// stands for the start of the first of them, or for its first row where that is not known.
+/// stands for the start of the first of them, or for its first row where that is not known. A summary that is
+/// of other rows is left aside, and told as an oddity.
 ///
 /// Fails if one of them cannot be read at all, or if there is no row in any.
 pub fn read(sources: &[Source], origin: Instant) -> Result<Results, ReadError> {
-    let mut reader = Reader {
-        results: Results {
+    let mut reader = Reader::new(origin);
+    reader.sources(sources)?;
+    if !reader.contradictions.is_empty() {
+        // Where the series begins, and what is a sub-result, was by summaries that do not count.
+        let aside = reader.contradictions;
+        reader = Reader { aside, ..Reader::new(origin) };
+        reader.sources(sources)?;
+    }
+    let Reader { mut results, fractions, .. } = reader;
+    if let [first, ..] = sources
+        && results.rows == 0
+    {
+        let what = "there is no row: the run took no sample, or broke off before its first";
+        return Err(ReadError::wrong(&first.jtl, None, what));
+    }
+    results.origin_ms = reader.first_ms.unwrap_or(0);
+    if !fractions {
+        results.stats.in_whole_ms();
+    }
+    if let [Some(run)] = &results.runs[..] {
+        run.refine(&mut results.stats, &mut results.blocks);
+    }
+    Ok(results)
+}
+
+struct Reader {
+    results: Results,
+    origin: Instant,
+    /// The time that `origin` stands for.
+    first_ms: Option<u64>,
+    /// Whether any elapsed time is not in whole milliseconds.
+    fractions: bool,
+    /// By place of the source, why its summary is left aside.
+    aside: BTreeMap<usize, String>,
+    /// By place of the source, why its summary cannot be of its rows.
+    contradictions: BTreeMap<usize, String>,
+}
+
+impl Reader {
+    fn new(origin: Instant) -> Self {
+        let results = Results {
             stats: Stats::default(),
             blocks: Blocks::default(),
             rows: 0,
@@ -48,61 +90,67 @@ pub fn read(sources: &[Source], origin: Instant) -> Result<Results, ReadError> {
             origin_ms: 0,
             oddities: Vec::new(),
             runs: Vec::new(),
-        },
-        origin,
-        first_ms: None,
-    };
-    reader.results.stats.begin(origin);
-    for source in sources {
-        reader.source(source)?;
-    }
-    let mut results = reader.results;
-    results.origin_ms = reader.first_ms.unwrap_or(0);
-    match sources {
-        [first, ..] if results.rows == 0 => {
-            let what = "there is no row: the run took no sample, or broke off before its first";
-            Err(ReadError::wrong(&first.jtl, None, what))
-        }
-        _ => Ok(results),
-    }
-}
-
-struct Reader {
-    results: Results,
-    origin: Instant,
-    /// The time that `origin` stands for.
-    first_ms: Option<u64>,
-}
-
-impl Reader {
-    fn source(&mut self, source: &Source) -> Result<(), ReadError> {
-        let run = match source.summary.as_deref().map(RunInfo::read).transpose() {
-            Ok(run) => run,
-            // The rows are what counts.
-            Err(error) => {
-                self.results.oddities.push(Oddity::new(&source.path, None, error.to_string()));
-                None
-            }
         };
+        let (aside, contradictions) = (BTreeMap::new(), BTreeMap::new());
+        Self { results, origin, first_ms: None, fractions: false, aside, contradictions }
+    }
+
+    fn sources(&mut self, sources: &[Source]) -> Result<(), ReadError> {
+        let names = Arc::new(LabelNames::default());
+        let mut all = Stats::sharing(Arc::clone(&names));
+        all.begin(self.origin);
+        for (place, source) in sources.iter().enumerate() {
+            // Apart, for the summary is of these rows alone.
+            self.results.stats = Stats::sharing(Arc::clone(&names));
+            self.results.stats.begin(self.origin);
+            self.source(place, source)?;
+            all.merge(std::mem::take(&mut self.results.stats));
+        }
+        self.results.stats = all;
+        Ok(())
+    }
+
+    fn source(&mut self, place: usize, source: &Source) -> Result<(), ReadError> {
+        let run = self.run(place, source);
         if self.first_ms.is_none() {
             self.first_ms = run.as_ref().and_then(RunInfo::started_ms);
         }
         let mut jtl = Jtl::open(&source.jtl)?;
-        let rows = self.rows(&mut jtl)?;
+        let rows = self.rows(&mut jtl, run.as_ref())?;
         if rows == 0 {
             jtl.note(None, "there is no row");
         }
         self.results.rows += rows;
         self.results.oddities.extend(jtl.finish(rows)?);
         if let Some(run) = &run {
+            if let Some(why) = run.contradiction(&self.results.stats) {
+                self.contradictions.insert(place, why);
+            }
             run.add_to(&mut self.results.stats);
         }
         self.results.runs.push(run);
         Ok(())
     }
 
+    /// What the summary of a source tells, unless it does not count.
+    fn run(&mut self, place: usize, source: &Source) -> Option<RunInfo> {
+        let path = source.summary.as_deref()?;
+        let oddity = if let Some(why) = self.aside.get(&place) {
+            let what = format!("this summary is left aside, for it is of other rows: {why}");
+            Oddity::new(path, None, what)
+        } else {
+            match RunInfo::read(path) {
+                Ok(run) => return Some(run),
+                // The rows are what counts.
+                Err(error) => Oddity::new(&source.path, None, error.to_string()),
+            }
+        };
+        self.results.oddities.push(oddity);
+        None
+    }
+
     /// Adds all rows of a file; gives their number.
-    fn rows(&mut self, jtl: &mut Jtl) -> Result<u64, ReadError> {
+    fn rows(&mut self, jtl: &mut Jtl, run: Option<&RunInfo>) -> Result<u64, ReadError> {
         let (mut rows, mut early, mut subs) = (0, None, SubResults::default());
         while jtl.advance()? {
             let why = match Row::of(&jtl.record(), &jtl.layout) {
@@ -111,7 +159,10 @@ impl Reader {
                     if row.time_ms < EARLIEST_MS {
                         early.get_or_insert_with(|| (jtl.line(), row.time_ms));
                     }
-                    self.row(&row, subs.is_one(&row));
+                    // A plan of ours may have labels that look like those of sub-results.
+                    let is_sub_result =
+                        subs.is_one(&row) && !run.is_some_and(|run| run.has_sampler(&row.label));
+                    self.row(&row, is_sub_result);
                     continue;
                 }
                 Err(why) => why,
@@ -136,6 +187,7 @@ impl Reader {
             Kind::Sample => is_sub_result,
         };
         let end_ms = row.end_ms();
+        self.fractions |= row.elapsed % 1_000_000 != 0;
         let results = &mut self.results;
         results.started_ms = results.started_ms.min(row.time_ms);
         results.ended_ms = results.ended_ms.max(end_ms);
@@ -245,7 +297,7 @@ mod tests {
     fn counts_of_a_summary_never_overflow() {
         let text = format!("{HEADER}1700000000000,1,say,200,OK,true\n");
         let summary = format!(
-            "{{\"missed\": {0}, \"labels\": {{\"say\": {{\"late\": {0}, \"cut\": {0}, \"late_times\": \
+            "{{\"missed\": {0}, \"labels\": {{\"say\": {{\"count\": 1, \"late\": {0}, \"cut\": {0}, \"late_times\": \
              {{\"min_ms\": 1e300, \"mean_ms\": 1e15, \"max_ms\": 1e18}}}}}}, \"connections\": {{\"opened\": {0}}}}}",
             u64::MAX
         );

@@ -96,6 +96,97 @@ fn a_run_is_reported_as_it_was_counted() {
     assert_eq!(read.pointer("/labels/talk/transaction"), Some(&true.into()));
 }
 
+/// The lines of the table of labels in what was printed.
+fn table(text: &str) -> Vec<&str> {
+    let lines = text.lines().skip_while(|line| !line.starts_with("label "));
+    lines.take_while(|line| !line.is_empty()).collect()
+}
+
+#[test]
+fn all_reports_of_a_run_folder_have_the_figures_of_its_summary() {
+    let env = Env::new();
+    let run = env.run(PLAN, &["--serve", "--no-progress"]);
+    let finished = report(&env, &["results", "-o", "report"]);
+    assert_eq!(finished.exit_code, Some(0), "{}", finished.stderr);
+    assert_eq!(table(&all_output(&finished)), table(&run.stderr));
+    let text = |path: &str| fs_err::read_to_string(env.path(path)).expect("it was written");
+    let rows = |path: &str| -> Vec<String> {
+        text(path).lines().filter(|line| line.starts_with("| <code>")).map(str::to_owned).collect()
+    };
+    assert_eq!(rows("report/summary.md"), rows("results/summary.md"));
+    let sums = |path: &str| -> Vec<String> {
+        let text = text(path);
+        let sums = text.lines().filter(|line| line.starts_with("wsmeter_elapsed_seconds_sum"));
+        sums.map(|line| {
+            format!(
+                "{:.5}",
+                line.rsplit_once(' ').expect("a value").1.parse::<f64>().expect("a number")
+            )
+        })
+        .collect()
+    };
+    assert_eq!(sums("report/metrics.txt").len(), 3);
+    for (read, own) in sums("report/metrics.txt").iter().zip(sums("results/metrics.txt")) {
+        let [read, own] = [read, &own].map(|sum| sum.parse::<f64>().expect("a number"));
+        // The summary has means to the microsecond.
+        assert!((read - own).abs() < 20e-6, "{read} {own}");
+    }
+    assert_eq!(text("report/latency.hlog"), text("results/latency.hlog"));
+    let compared =
+        env.wsmeter(&["compare", "results", "results", "--json", "compared.json"]).finish();
+    assert_eq!(compared.exit_code, Some(0), "{}", compared.stderr);
+}
+
+#[test]
+fn times_of_rows_alone_are_told_in_whole_milliseconds() {
+    let rows = [0, 0, 0, 1, 109].map(|ms| format!("1700000000000,{ms},say,200,OK,true\n"));
+    let rows =
+        format!("timeStamp,elapsed,label,responseCode,responseMessage,success\n{}", rows.concat());
+    let env = Env::new();
+    env.write("some.jtl", rows);
+    let finished = report(&env, &["some.jtl", "-o", "report"]);
+    let text = all_output(&finished);
+    assert!(text.contains("in whole milliseconds, as the rows have them"), "{text}");
+    let summary = read(&env.path("report/summary.json"));
+    assert_eq!(summary["times_in_whole_ms"], true);
+    let figures = ["min_ms", "p50_ms", "p99_ms", "max_ms"]
+        .map(|name| number(&summary, &format!("/labels/say/{name}")));
+    assert_eq!(figures, [0.0, 0.0, 109.0, 109.0]);
+    let markdown = fs_err::read_to_string(env.path("report/summary.md")).expect("it was written");
+    assert!(markdown.contains("| 0ms | 109ms | 109ms | 109ms |"), "{markdown}");
+    assert!(!format!("{text}{markdown}").contains("µs"), "{text}{markdown}");
+}
+
+#[test]
+fn a_summary_of_other_rows_is_told_and_no_report_has_its_figures() {
+    let env = Env::new();
+    env.run(PLAN, &["--serve", "--no-progress"]);
+    let rows = fs_err::read_to_string(env.path("results/samples.jtl")).expect("rows");
+    let cut: String = rows.split_inclusive('\n').take(11).collect();
+    env.write("results/samples.jtl", cut);
+    let finished = report(&env, &["results", "-o", "report"]);
+    assert_eq!(finished.exit_code, Some(0), "{}", finished.stderr);
+    let told = "summary.json: this summary is left aside, for it is of other rows: it tells of 21 samples, the rows are ";
+    assert!(finished.stderr.contains(told), "{}", finished.stderr);
+    let summary = read(&env.path("report/summary.json"));
+    assert!(count(&summary, "/labels/all/count") < 11, "{summary:#}");
+    let markdown = fs_err::read_to_string(env.path("report/summary.md")).expect("it was written");
+    assert!(markdown.contains("left aside"), "{markdown}");
+    // Nor of one that tells nothing.
+    env.write("results/summary.json", "{}");
+    let finished = report(&env, &["results"]);
+    assert!(
+        finished.stderr.contains("it tells of 0 samples, the rows are "),
+        "{}",
+        finished.stderr
+    );
+}
+
+/// Both streams.
+fn all_output(finished: &Finished) -> String {
+    format!("{}{}", finished.stdout, finished.stderr)
+}
+
 #[test]
 fn jtls_of_every_shape_come_to_the_same() {
     let whole = format!("{HEADER}\n{ROWS}");

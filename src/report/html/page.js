@@ -214,15 +214,15 @@
     if (data.connections) {
       load.unshift([line("open connections", 4, grouped, { ...filled(4), ...steps() }), data.connections]);
     }
-    byId("load-title").textContent = data.connections ? "Open connections and threads" : "Threads";
-    overTime("chart-load", height, load.map(([one]) => one), t, load.map(([, values]) => held(values)), countAxis(), fromZero);
     const opens = [];
     if (data.opened) opens.push([line("opened", 4, perSecond, { ...filled(4), ...steps() }), data.opened]);
     if (data.refused) opens.push([line("refused", 3, perSecond, steps()), data.refused]);
+    // Before its neighbour is drawn, which then has all the width.
+    byId("chart-opens").parentNode.hidden = opens.length === 0;
+    byId("load-title").textContent = data.connections ? "Open connections and threads" : "Threads";
+    overTime("chart-load", height, load.map(([one]) => one), t, load.map(([, values]) => held(values)), countAxis(), fromZero);
     if (opens.length > 0) {
       overTime("chart-opens", height, opens.map(([one]) => one), t, opens.map(([, values]) => held(values)), countAxis(), fromZero);
-    } else {
-      byId("chart-opens").parentNode.hidden = true;
     }
     drawHeat();
   };
@@ -354,7 +354,7 @@
     const note = byId("curves-note");
     note.hidden = own >= labels;
     const kept = lines.length - 1;
-    note.textContent = `Shown are ${own} of ${labels} labels, at first those with most samples; a further one takes the place of the one that was there longest.`
+    note.textContent = `Shown are ${own} of ${grouped(labels)} labels, at first those with most samples; a further one takes the place of the one that was there longest.`
       + (kept < labels ? ` Only the ${kept} labels with most samples have a curve here.` : "");
   };
   if (curve) {
@@ -392,8 +392,9 @@
     }
     if (data.left_out) {
       const [samples, failed] = data.left_out;
-      const of = failed > 0 ? `, ${grouped(failed)} of them failed,` : "";
-      notes.push(`Not drawn: the end of the run, in which ${grouped(samples)} ${samples === 1 ? "sample" : "samples"} ended${of} for it is less than half an interval of ${data.all.width} s.`);
+      const of = failed > 0 ? ` (${grouped(failed)} failed)` : "";
+      const last = samples === 1 ? "the last sample" : `the last ${grouped(samples)} samples`;
+      notes.push(`Not drawn: ${last}${of}, in a rest of less than half an interval of ${data.all.width} s, of which rates and percentiles would mislead.`);
     }
     byId("course-note").hidden = notes.length === 0;
     byId("course-note").textContent = notes.join(" ");

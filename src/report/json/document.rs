@@ -35,6 +35,9 @@ pub(super) struct Document<'a> {
     pub(super) exit_code: u8,
     /// Why, in one line.
     pub(super) reason: &'a str,
+    /// Present, and true, where times are in whole milliseconds, as rows have them: the shortest are 0 then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) times_in_whole_ms: bool,
     /// The plan's thresholds and what came of them, in its order.
     pub(super) thresholds: Vec<Entry<'a>>,
     /// What `run --baseline` found; absent where the run was compared with no other.

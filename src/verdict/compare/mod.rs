@@ -252,7 +252,7 @@ impl Figure {
             (Ok(base), Ok(new)) => {
                 let interval = interval(base, new, doubt);
                 let finding = weigh(self.metric, base.value, new.value, interval, tolerances);
-                (Some(interval), finding)
+                (Some(possible(self.metric, base.value, interval)), finding)
             }
             (Err(unknown), _) | (_, Err(unknown)) => (None, Finding::Unknown(*unknown)),
         };
@@ -288,6 +288,12 @@ fn weigh(
         (_, true) if surely_better => Finding::Better,
         _ => Finding::Same,
     }
+}
+
+/// An interval without what cannot be: nothing is below zero, and no more fails than all.
+fn possible(metric: Metric, base: f64, (low, high): (f64, f64)) -> (f64, f64) {
+    let most = if metric == Metric::ErrorRate { 1.0 - base } else { f64::INFINITY };
+    (low.clamp(-base, most), high.clamp(-base, most))
 }
 
 /// The confidence interval of what `new` has more than `base`: Welch's, for two estimates that are not
