@@ -30,10 +30,11 @@ pub(crate) fn compare(console: Console, arguments: &CompareArguments) -> Result<
     }
     let [path, new] = [&arguments.base, &arguments.new].map(|path| path.display().to_string());
     let compared = Compared { base: path, new: Some(new), caveats, found };
-    console.data(&shown(&compared));
+    let printed = console.data(&shown(&compared));
     if let Some(path) = &arguments.json {
         comparison::write(path, &compared).map_err(CliError::Comparison)?;
     }
+    printed.map_err(CliError::Print)?;
     let found = &compared.found;
     let (word, code) = if found.is_worse() { ("REGRESSION", WORSE) } else { ("NO REGRESSION", 0) };
     console.important(&format!("{word}: {}\n", comparison::conclusion(found)));

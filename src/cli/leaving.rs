@@ -49,8 +49,10 @@ impl Leaving<'_> {
             if judgement.verdict.conclusion != Conclusion::BrokeOff {
                 judgement.verdict = Verdict::new(Conclusion::BrokeOff, error.to_string());
             }
-            // What is there may not say that the run went well. Where there is no room for another, the
-            // first one stays.
+            // What is there may not say that the run went well, and may need the room.
+            for (path, _) in self.reports.all() {
+                fs_err::remove_file(path).ok();
+            }
             self.write(&Contents { judgement: &judgement, comparison, ..contents.clone() }).ok();
             self.console.error(&error, None);
         }

@@ -159,6 +159,13 @@ fn a_threshold_that_aborts_ends_the_run_and_keeps_its_results() {
     let last = finished.stderr.lines().last().unwrap_or_default();
     assert!(last.starts_with("FAILED: `say: p50 < 1ms` did not hold after "), "{last}");
     assert!(last.contains("and stopped the test"), "{last}");
+    let [second, figure] = [" did not hold after ", " s (it was "].map(|text| last.find(text));
+    let second: u64 =
+        last[second.expect("a moment") + 20..figure.expect("a figure")].parse().expect("seconds");
+    let begun = finished.rows.iter().map(|row| row.time_stamp).min().unwrap_or(0);
+    let ended = finished.rows.iter().map(|row| row.time_stamp).max().unwrap_or(0);
+    // It is found when it can be, and not a second later.
+    assert!(ended - begun < second * 1_000 + 2_000, "{last}: {} ms", ended - begun);
     assert_eq!(finished.summary["verdict"], "failed");
     assert!(finished.rows("say").len() > 20, "{}", finished.rows.len());
     assert_eq!(finished.summary["labels"]["say"]["count"], finished.rows("say").len());
