@@ -267,7 +267,7 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     const HELP: &str = "write an address and a port, as in `127.0.0.1:9464` or `localhost:9464`";
     let known: Vec<SocketAddr> =
         text.to_socket_addrs().map_err(|error| format!("{HELP} ({error})"))?.collect();
-    let found = known.iter().find(|address| address.is_ipv4()).or(known.first());
+    let found = known.iter().find(|address| address.is_ipv4()).or_else(|| known.first());
     found.copied().ok_or_else(|| HELP.to_owned())
 }
 

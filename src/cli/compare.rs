@@ -144,7 +144,7 @@ impl Baseline {
             let reason = format!("compared with {base}, {}", comparison::conclusion(found));
             fail(verdict, Conclusion::Failed, reason);
         }
-        Told::Comparison(compared)
+        Told::Comparison(Box::new(compared))
     }
 }
 
@@ -156,7 +156,7 @@ pub(crate) enum Told {
     /// It could not be, which is its verdict.
     Verdict,
     /// What that found.
-    Comparison(Compared),
+    Comparison(Box<Compared>),
 }
 
 /// Makes a run that has passed one that has not; one that has not keeps its reason.

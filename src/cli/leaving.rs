@@ -37,7 +37,7 @@ impl Leaving<'_> {
             told = baseline.judge(self.console, verdict, self.jtl, &self.reports.summary);
         }
         let comparison = match &told {
-            Told::Comparison(compared) => Some(compared),
+            Told::Comparison(compared) => Some(&**compared),
             Told::Nothing | Told::Verdict => None,
         };
         if !matches!(told, Told::Nothing) {

@@ -26,7 +26,7 @@ pub(super) struct Cluster {
 /// The clusters of a file's times.
 #[derive(Debug, Default)]
 pub(super) struct Clusters {
-    clusters: Vec<Cluster>,
+    known: Vec<Cluster>,
     /// That of the row before.
     last: usize,
     too_many: bool,
@@ -73,7 +73,7 @@ impl Clusters {
     /// Adds the time of the row in a line.
     #[inline]
     pub(super) fn add(&mut self, time_ms: u64, line: u64) {
-        match self.clusters.get_mut(self.last) {
+        match self.known.get_mut(self.last) {
             Some(last) if last.takes(time_ms) => last.add(time_ms),
             _ => self.add_elsewhere(time_ms, line),
         }
@@ -81,12 +81,12 @@ impl Clusters {
 
     #[cold]
     fn add_elsewhere(&mut self, time_ms: u64, line: u64) {
-        if let Some(at) = self.clusters.iter().position(|cluster| cluster.takes(time_ms)) {
-            self.clusters[at].add(time_ms);
+        if let Some(at) = self.known.iter().position(|cluster| cluster.takes(time_ms)) {
+            self.known[at].add(time_ms);
             self.last = at;
-        } else if self.clusters.len() < MOST_CLUSTERS {
-            self.last = self.clusters.len();
-            self.clusters.push(Cluster { first_ms: time_ms, last_ms: time_ms, rows: 1, line });
+        } else if self.known.len() < MOST_CLUSTERS {
+            self.last = self.known.len();
+            self.known.push(Cluster { first_ms: time_ms, last_ms: time_ms, rows: 1, line });
         } else {
             self.too_many = true;
         }
@@ -94,11 +94,11 @@ impl Clusters {
 
     /// Those of few rows, far from one of many; `None` without any.
     pub(super) fn outliers(&self) -> Option<Outliers> {
-        let largest = self.clusters.iter().max_by_key(|cluster| cluster.rows)?;
+        let largest = self.known.iter().max_by_key(|cluster| cluster.rows)?;
         let is_few = |cluster: &&Cluster| {
             cluster.rows <= MOST_ROWS && largest.rows >= cluster.rows.saturating_mul(TIMES_MORE)
         };
-        let clusters: Vec<_> = self.clusters.iter().filter(is_few).copied().collect();
+        let clusters: Vec<_> = self.known.iter().filter(is_few).copied().collect();
         let found = !self.too_many && !clusters.is_empty();
         found.then_some(Outliers { clusters, near_ms: largest.first_ms })
     }

@@ -248,7 +248,7 @@ impl Reader {
             Kind::Sample => is_sub_result,
         };
         let end_ms = row.end_ms();
-        self.fractions |= row.elapsed % 1_000_000 != 0;
+        self.fractions |= !row.elapsed.is_multiple_of(1_000_000);
         let results = &mut self.results;
         results.started_ms = results.started_ms.min(row.time_ms);
         results.ended_ms = results.ended_ms.max(end_ms);

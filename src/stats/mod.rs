@@ -18,6 +18,7 @@ pub use blocks::{Block, Blocks, LabelBlocks};
 pub use connections::{ConnectionStats, Gauge};
 pub use health::{Health, Span};
 pub use label::{Cause, CauseKey, LabelStats, ToldLabel};
+pub(crate) use label_names::LABELS;
 pub use label_names::{LabelNames, OTHER_LABELS};
 pub use run::{Named, Stats};
 pub use series::{Course, Distribution, Interval};

@@ -234,7 +234,9 @@ mod tests {
     #[test]
     fn what_was_told_of_times_goes_before_what_their_rounded_values_say() {
         let mut rounded = Times::default();
-        [0, 0, 0, 1, 7].map(|ms| rounded.record(Duration::from_millis(ms)));
+        for ms in [0, 0, 0, 1, 7] {
+            rounded.record(Duration::from_millis(ms));
+        }
         rounded.in_whole_ms();
         assert_eq!(rounded.percentile(50.0), Some(Duration::ZERO));
         let [us_120, us_180, us_900] = [120, 180, 900].map(Duration::from_micros);

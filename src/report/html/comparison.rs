@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::report::compare::{self, Compared, Shown};
+use crate::report::html::name::Name;
 use crate::report::html::text::shown;
 use crate::stats::thousands;
 use crate::verdict::compare::Finding;
@@ -16,7 +17,7 @@ pub(super) struct Comparison {
     conclusion: String,
     is_worse: bool,
     caveats: Vec<String>,
-    changes: Vec<Change>,
+    changes: Vec<Row>,
     more_changes: Option<String>,
     confidence: String,
     /// Labels of one run only, each with the name of that run.
@@ -24,8 +25,8 @@ pub(super) struct Comparison {
 }
 
 #[derive(Debug, Serialize)]
-struct Change {
-    label: String,
+struct Row {
+    label: Name,
     figure: String,
     base: String,
     new: String,
@@ -53,7 +54,7 @@ impl Comparison {
             conclusion: compare::conclusion(found),
             is_worse: found.is_worse(),
             caveats: caveats.iter().map(|caveat| shown(caveat)).collect(),
-            changes: changes.iter().take(MOST_CHANGES).map(change).collect(),
+            changes: changes.iter().take(MOST_CHANGES).map(row).collect(),
             more_changes: (more > 0).then(|| thousands(more as u64)),
             confidence: compare::confidence(found),
             only: [("the base", &found.only_in_base), ("this run", &found.only_in_new)]
@@ -65,7 +66,7 @@ impl Comparison {
     }
 }
 
-fn change(change: &Shown<'_>) -> Change {
+fn row(change: &Shown<'_>) -> Row {
     let (class, finding) = match change.finding {
         Finding::Worse => ("wrong", "✗ worse".to_owned()),
         Finding::MaybeWorse => ("doubtful", "? perhaps worse".to_owned()),
@@ -73,8 +74,8 @@ fn change(change: &Shown<'_>) -> Change {
         Finding::Same => ("", "same".to_owned()),
         Finding::Unknown(_) => ("", change.sentence.clone()),
     };
-    Change {
-        label: shown(change.label),
+    Row {
+        label: Name::of_label_or_all(change.label),
         figure: change.figure.clone(),
         base: change.base.clone(),
         new: change.new.clone(),

@@ -11,6 +11,8 @@ mod failures;
 mod figures;
 mod generator;
 mod labels;
+mod name;
+mod stretch;
 mod text;
 mod view;
 
@@ -32,7 +34,7 @@ use crate::verdict::Judgement;
 
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+const SCRIPT: &str = concat!(include_str!("tables.js"), include_str!("page.js"));
 /// Chooses the theme before anything is painted.
 const THEME: &str = include_str!("theme.js");
 /// uPlot: the smallest library that draws as many points and lets one zoom into them.
