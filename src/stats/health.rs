@@ -14,6 +14,10 @@ const TOO_LATE: Duration = Duration::from_millis(10);
 const WANTS: u32 = 950;
 const WAITS: u32 = 50;
 
+/// One that waits so much is starved whatever else it wants: each thing it does is late by a good part of
+/// what it takes.
+const WAITS_MUCH: u32 = 250;
+
 /// So many saturated seconds in a row are worth a warning: one is a hiccup, unless nothing was done in
 /// half of it.
 const IN_A_ROW: u64 = 3;
@@ -68,7 +72,8 @@ impl Health {
             own.waited += u64::from(waited);
         }
         self.busy += u64::from(cpu + waited > WANTS);
-        if second.late > TOO_LATE || (cpu + waited > WANTS && waited > WAITS) {
+        let is_starved = waited > if cpu + waited > WANTS { WAITS } else { WAITS_MUCH };
+        if second.late > TOO_LATE || is_starved {
             self.saturated.insert(second.number);
         }
         if let Some((from, to)) = second.stalled {
@@ -157,6 +162,7 @@ mod tests {
     fn a_worker_that_waits_for_the_core_it_wants_is_starved_and_a_busy_one_is_not() {
         assert_eq!(spans(&[0, 1, 2].map(|number| second(number, 3, 500, 490))), [(0, 3)]);
         assert_eq!(spans(&[0, 1, 2].map(|number| second(number, 3, 980, 10))), []);
+        assert_eq!(spans(&[0, 1, 2].map(|number| second(number, 3, 450, 440))), [(0, 3)]);
         // It shares its core, but gets what it wants of it.
         assert_eq!(spans(&[0, 1, 2].map(|number| second(number, 3, 300, 200))), []);
         let mut health = Health::default();

@@ -1,7 +1,7 @@
 //! Lays the release binary out so that a run has few of its pages in memory.
 //!
 //! The kernel maps 64 KiB around whatever is touched, and of each such piece a run needs little: with what
-//! it executes side by side (`link/order.ld`) it is half as much. It goes for the linker that rustc brings
+//! it executes side by side (`order.ld`) it is half as much. It goes for the linker that rustc brings
 //! along, on the one platform where it is the default; elsewhere, and with a linker of the user's own, the
 //! binary is the same program in another order.
 
@@ -12,12 +12,12 @@ use std::process::Command;
 const BITMAPS_SINCE: (u32, u32) = (2, 36);
 
 fn main() {
-    println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-changed=link/order.ld");
+    println!("cargo:rerun-if-changed=src/link/build.rs");
+    println!("cargo:rerun-if-changed=src/link/order.ld");
     if !is_release() || !links_by_default() {
         return;
     }
-    println!("cargo:rustc-link-arg-bins=-T{}/link/order.ld", variable("CARGO_MANIFEST_DIR"));
+    println!("cargo:rustc-link-arg-bins=-T{}/src/link/order.ld", variable("CARGO_MANIFEST_DIR"));
     // 480 KiB of relocations, all read at the start, in 8 KiB.
     if glibc().is_some_and(|version| version >= BITMAPS_SINCE) {
         println!("cargo:rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
