@@ -33,9 +33,14 @@ impl Console {
         io::stdout().is_terminal() && !refused
     }
 
-    /// Prints what was asked for.
-    pub fn data(self, text: &str) {
-        print_to(&mut io::stdout().lock(), text);
+    /// Prints what was asked for. Whoever has closed the pipe has seen enough; any other error is that the
+    /// text is lost.
+    pub fn data(self, text: &str) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            written => written,
+        }
     }
 
     /// Prints what is nice to know.
@@ -81,7 +86,7 @@ impl Console {
     }
 }
 
-/// A closed pipe is no reason to stop: the files matter more than what is shown.
+/// No error is a reason to stop: the files matter more than what is shown.
 fn print_to(out: &mut dyn Write, text: &str) {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).ok();
 }

@@ -1,6 +1,6 @@
 //! The command line as typed.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -262,9 +262,13 @@ pub(crate) struct ServeArguments {
     pub(crate) port: u16,
 }
 
-/// An address of this machine with its port.
+/// An address of this machine with its port; of a name its first address, one of IPv4 if it has any.
 fn address(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| "write an IP address and a port, as in `127.0.0.1:9464`".to_owned())
+    const HELP: &str = "write an address and a port, as in `127.0.0.1:9464` or `localhost:9464`";
+    let known: Vec<SocketAddr> =
+        text.to_socket_addrs().map_err(|error| format!("{HELP} ({error})"))?.collect();
+    let found = known.iter().find(|address| address.is_ipv4()).or_else(|| known.first());
+    found.copied().ok_or_else(|| HELP.to_owned())
 }
 
 /// A duration as plans have them, and not zero.

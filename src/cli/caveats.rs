@@ -48,8 +48,12 @@ pub(crate) fn caveats(base: &Results, new: &Results) -> Vec<String> {
             caveats.extend(of_run(name, run));
         }
         if let Some(oddity) = results.oddities.first() {
-            let count = results.oddities.len();
-            caveats.push(format!("the {name} is odd in {count} ways, first: {oddity}"));
+            let more = match results.oddities.len() - 1 {
+                0 => String::new(),
+                1 => "; and in one more way".to_owned(),
+                more => format!("; and in {more} more ways"),
+            };
+            caveats.push(format!("the {name} is odd: {oddity}{more}"));
         }
     }
     caveats

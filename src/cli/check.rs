@@ -2,7 +2,7 @@
 
 use crate::cli::args::CheckArguments;
 use crate::cli::drive::properties;
-use crate::cli::error::PLAN_WRONG;
+use crate::cli::error::{CliError, PLAN_WRONG};
 use crate::cli::explain::explain;
 use crate::compile::{self, Compiled};
 use crate::console::Console;
@@ -10,7 +10,7 @@ use crate::diag::Severity;
 use crate::plan;
 
 /// Checks every plan, also after one that is wrong.
-pub(crate) fn check(console: Console, arguments: &CheckArguments) -> u8 {
+pub(crate) fn check(console: Console, arguments: &CheckArguments) -> Result<u8, CliError> {
     let properties = properties(&arguments.properties);
     let mut code = 0;
     for path in &arguments.plans {
@@ -25,9 +25,9 @@ pub(crate) fn check(console: Console, arguments: &CheckArguments) -> u8 {
             }
             Ok(compiled) => {
                 console.diagnostics(&compiled.warnings);
-                console.data(&format!("{}: ok\n", path.display()));
+                console.data(&format!("{}: ok\n", path.display())).map_err(CliError::Print)?;
                 if arguments.explain {
-                    console.data(&explain(&compiled.program));
+                    console.data(&explain(&compiled.program)).map_err(CliError::Print)?;
                 }
             }
             Err(diagnostics) => {
@@ -36,5 +36,5 @@ pub(crate) fn check(console: Console, arguments: &CheckArguments) -> u8 {
             }
         }
     }
-    code
+    Ok(code)
 }

@@ -10,7 +10,7 @@ use crate::compile::set_tolerance;
 use crate::console::Console;
 use crate::report::compare::{self as comparison, Compared};
 use crate::results::{self, Results, Source};
-use crate::verdict::compare::{Comparison, Tolerances, compare as compare_runs};
+use crate::verdict::compare::{Tolerances, compare as compare_runs};
 use crate::verdict::{Conclusion, Verdict};
 
 /// The exit code of a comparison that found a regression.
@@ -28,14 +28,16 @@ pub(crate) fn compare(console: Console, arguments: &CompareArguments) -> Result<
             new: arguments.new.clone(),
         });
     }
-    console.data(&shown(&found, &caveats, &arguments.base));
+    let [path, new] = [&arguments.base, &arguments.new].map(|path| path.display().to_string());
+    let compared = Compared { base: path, new: Some(new), caveats, found };
+    let printed = console.data(&shown(&compared));
     if let Some(path) = &arguments.json {
-        let (base, new) = (arguments.base.to_string_lossy(), arguments.new.to_string_lossy());
-        let compared = Compared { base: &base, new: &new, caveats: &caveats };
-        comparison::write(path, &found, compared).map_err(CliError::Comparison)?;
+        comparison::write(path, &compared).map_err(CliError::Comparison)?;
     }
+    printed.map_err(CliError::Print)?;
+    let found = &compared.found;
     let (word, code) = if found.is_worse() { ("REGRESSION", WORSE) } else { ("NO REGRESSION", 0) };
-    console.important(&format!("{word}: {}\n", comparison::conclusion(&found)));
+    console.important(&format!("{word}: {}\n", comparison::conclusion(found)));
     Ok(code)
 }
 
@@ -74,8 +76,9 @@ pub(crate) fn apply(
 }
 
 /// The comparison for people.
-pub(crate) fn shown(found: &Comparison, caveats: &[String], base: &Path) -> String {
-    let mut text = format!("compared with {}\n\n", base.display());
+pub(crate) fn shown(compared: &Compared) -> String {
+    let Compared { base, caveats, found, .. } = compared;
+    let mut text = format!("compared with {base}\n\n");
     text.push_str(&comparison::render(found));
     for caveat in caveats {
         text.extend(["\nnote: ", caveat]);
@@ -106,18 +109,17 @@ impl Baseline {
         Ok(Self { path, results, tolerances })
     }
 
-    /// Compares a run that went to its end, whose results are written, with it. A regression fails the run;
-    /// gives whether that changed the verdict.
+    /// Compares a run that went to its end, whose results are written, with it. A regression fails the run.
     pub(crate) fn judge(
         &self,
         console: Console,
         verdict: &mut Verdict,
         jtl: &Path,
         summary: &Path,
-    ) -> bool {
+    ) -> Told {
         if matches!(verdict.conclusion, Conclusion::BrokeOff | Conclusion::Interrupted) {
             console.info("not compared with the baseline: the run did not go to its end\n\n");
-            return false;
+            return Told::Nothing;
         }
         let (path, summary) = (jtl.to_owned(), Some(summary.to_owned()));
         let source = Source { path, jtl: jtl.to_owned(), summary };
@@ -126,26 +128,40 @@ impl Baseline {
             Err(error) => {
                 console.error(&error, error.help());
                 // A run that was to be compared and was not has not passed.
-                return fail(verdict, Conclusion::BrokeOff, "the run was not compared".to_owned());
+                fail(verdict, Conclusion::BrokeOff, "the run was not compared".to_owned());
+                return Told::Verdict;
             }
         };
         let found = compare_runs(&self.results.blocks, &new.blocks, &self.tolerances);
-        console.info(&shown(&found, &caveats(&self.results, &new), &self.path));
-        let base = self.path.display();
+        let caveats = caveats(&self.results, &new);
+        let base = self.path.display().to_string();
+        let compared = Compared { base, new: None, caveats, found };
+        console.info(&shown(&compared));
+        let Compared { base, found, .. } = &compared;
         if found.labels.is_empty() {
-            let reason = format!("no label is also in {base}");
-            return fail(verdict, Conclusion::Failed, reason);
+            fail(verdict, Conclusion::Failed, format!("no label is also in {base}"));
+        } else if found.is_worse() {
+            let reason = format!("compared with {base}, {}", comparison::conclusion(found));
+            fail(verdict, Conclusion::Failed, reason);
         }
-        let reason = format!("compared with {base}, {}", comparison::conclusion(&found));
-        found.is_worse() && fail(verdict, Conclusion::Failed, reason)
+        Told::Comparison(Box::new(compared))
     }
 }
 
+/// What there is to be told of a run once it was compared.
+#[derive(Debug)]
+pub(crate) enum Told {
+    /// It was not.
+    Nothing,
+    /// It could not be, which is its verdict.
+    Verdict,
+    /// What that found.
+    Comparison(Box<Compared>),
+}
+
 /// Makes a run that has passed one that has not; one that has not keeps its reason.
-fn fail(verdict: &mut Verdict, conclusion: Conclusion, reason: String) -> bool {
-    let passed = verdict.conclusion == Conclusion::Passed;
-    if passed {
+fn fail(verdict: &mut Verdict, conclusion: Conclusion, reason: String) {
+    if verdict.conclusion == Conclusion::Passed {
         *verdict = Verdict::new(conclusion, reason);
     }
-    passed
 }

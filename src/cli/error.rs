@@ -94,6 +94,9 @@ pub(crate) enum CliError {
         /// The file.
         path: PathBuf,
     },
+    /// What was asked for cannot be printed.
+    #[error("failed to write to standard output")]
+    Print(#[source] io::Error),
     /// The schema cannot go where it should.
     #[error("failed to write the schema")]
     Schema(#[source] io::Error),
@@ -151,6 +154,7 @@ impl CliError {
             | Self::Unwritten(_)
             | Self::Merge(_)
             | Self::Comparison(_)
+            | Self::Print(_)
             | Self::Schema(_) => BROKE_OFF,
         }
     }

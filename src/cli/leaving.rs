@@ -4,7 +4,7 @@ use std::path::Path;
 
 use chrono::{DateTime, Utc};
 
-use crate::cli::compare::Baseline;
+use crate::cli::compare::{Baseline, Told};
 use crate::console::Console;
 use crate::report::html::{Page, PlanText};
 use crate::report::json::Contents;
@@ -29,20 +29,31 @@ impl Leaving<'_> {
         let mut judgement = contents.judgement.clone();
         let mut written = self.write(contents);
         self.show(contents);
+        let mut told = Told::Nothing;
         if let Some(baseline) = baseline
             && written.is_ok()
-            && baseline.judge(self.console, &mut judgement.verdict, self.jtl, &self.reports.summary)
         {
-            written = self.write(&Contents { judgement: &judgement, ..contents.clone() });
+            let verdict = &mut judgement.verdict;
+            told = baseline.judge(self.console, verdict, self.jtl, &self.reports.summary);
+        }
+        let comparison = match &told {
+            Told::Comparison(compared) => Some(&**compared),
+            Told::Nothing | Told::Verdict => None,
+        };
+        if !matches!(told, Told::Nothing) {
+            let last = Contents { judgement: &judgement, comparison, ..contents.clone() };
+            written = self.write(&last);
         }
         if let Err(error) = written {
             // The last line is the verdict, and a run without its results has not passed.
             if judgement.verdict.conclusion != Conclusion::BrokeOff {
                 judgement.verdict = Verdict::new(Conclusion::BrokeOff, error.to_string());
             }
-            // What is there may not say that the run went well. Where there is no room for another, the
-            // first one stays.
-            self.write(&Contents { judgement: &judgement, ..contents.clone() }).ok();
+            // What is there may not say that the run went well, and may need the room.
+            for (path, _) in self.reports.all() {
+                fs_err::remove_file(path).ok();
+            }
+            self.write(&Contents { judgement: &judgement, comparison, ..contents.clone() }).ok();
             self.console.error(&error, None);
         }
         if let Err(error) = self.reports.summary.parent().map_or(Ok(()), point_latest) {

@@ -16,7 +16,7 @@ use crate::stats::thousands;
 
 /// Joins results.
 pub(crate) fn merge(console: Console, arguments: &MergeArguments) -> Result<u8, CliError> {
-    let sources = find(&arguments.results)?;
+    let sources = find(console, &arguments.results)?;
     // Before anything is written: what cannot be read is known then.
     let results = results::read(&sources, clock::now())?;
     let remarks = retold::remarks(&sources, &results);

@@ -22,6 +22,7 @@ mod schema;
 mod serve;
 mod shown_plan;
 mod signals;
+mod told_comparison;
 mod try_plan;
 mod watch;
 
@@ -54,8 +55,8 @@ fn run_with(arguments: impl Iterator<Item = OsString>) -> u8 {
         Command::Run(arguments) => run::run(console, &arguments),
         Command::Try(arguments) => try_plan::try_plan(console, &arguments),
         Command::New(arguments) => new::new(console, &arguments),
-        Command::Check(arguments) => Ok(check::check(console, &arguments)),
-        Command::Functions => Ok(functions::functions(console)),
+        Command::Check(arguments) => check::check(console, &arguments),
+        Command::Functions => functions::functions(console),
         Command::Schema(arguments) => schema::schema(console, &arguments),
         Command::Report(arguments) => report::report(console, &arguments),
         Command::Compare(arguments) => compare::compare(console, &arguments),

@@ -65,7 +65,7 @@ pub(crate) fn new(console: Console, arguments: &NewArguments) -> Result<u8, CliE
     console.data(&format!(
         "wrote {path}, and {schema} for editors\n\n  wsmeter try {path}     shows every frame of one pass\n  \
          wsmeter run {path}     runs it, and writes the results\n"
-    ));
+    )).map_err(CliError::Print)?;
     Ok(0)
 }
 

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
+use crate::cli::told_comparison;
 use crate::compile;
+use crate::report::compare::Compared;
 use crate::report::html::Page;
 use crate::report::json::{self, About, Contents, Generator, Group, WorkerCpu};
 use crate::results::{GeneratorInfo, GroupInfo, Results, RunInfo, Source, ThresholdInfo};
@@ -18,6 +20,7 @@ pub(crate) struct Retold<'a> {
     about: About,
     groups: Vec<Group>,
     judgement: Judgement,
+    comparison: Option<Compared>,
     generator: Generator,
     remarks: Vec<String>,
 }
@@ -32,6 +35,9 @@ impl<'a> Retold<'a> {
             about: about(sources, results),
             groups: runs().flat_map(|run| &run.groups).map(group).collect(),
             judgement: judge(results),
+            comparison: only_run(results)
+                .and_then(|run| run.comparison.as_ref())
+                .map(told_comparison::compared),
             generator: only_run(results).map(|run| generator(&run.generator)).unwrap_or_default(),
             remarks,
         }
@@ -56,6 +62,7 @@ impl<'a> Retold<'a> {
             stats: &self.results.stats,
             peak_connections: self.peak_connections(),
             judgement: &self.judgement,
+            comparison: self.comparison.as_ref(),
             generator: self.generator.clone(),
         }
     }
@@ -98,6 +105,16 @@ pub(crate) fn remarks(sources: &[Source], results: &Results) -> Vec<String> {
         .filter_map(|(source, run)| Some((source.path.as_path(), run.as_ref()?)))
         .filter(|(_, run)| !run.plan.sha256.is_empty())
         .collect();
+    if results.runs.len() > 1 {
+        let runs = results.runs.iter().flatten();
+        let parts: BTreeSet<&str> = runs.flat_map(RunInfo::unjoinable).collect();
+        if !parts.is_empty() {
+            let parts = parts.into_iter().collect::<Vec<_>>().join(", ");
+            remarks.push(format!(
+                "missing, for no row has them: percentiles of several runs' {parts}"
+            ));
+        }
+    }
     if let [(first, run), rest @ ..] = plans.as_slice() {
         let other = rest.iter().filter(|(_, other)| other.plan.sha256 != run.plan.sha256);
         remarks.extend(other.map(|(path, other)| {
@@ -188,6 +205,7 @@ fn group(group: &GroupInfo) -> Group {
         },
         model: if group.model == "open" { "open" } else { "closed" },
         threads: group.threads,
+        no_sample: group.no_sample,
     }
 }
 

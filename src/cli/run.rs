@@ -23,12 +23,13 @@ use crate::clock::{self, Clock};
 use crate::compile::Properties;
 use crate::console::Console;
 use crate::plan::Loaded;
-use crate::program::{Phase, Program, Schedule, VariableId};
+use crate::program::{Phase, Program, Schedule, Step, VariableId};
 use crate::report::compare as comparison;
 use crate::report::json::{self, About, Contents, Group};
 use crate::report::metrics::{self, Listening, Serving};
 use crate::report::{Live, Outputs, Recorder, Wanted, summary};
 use crate::sample::RunEnd;
+use crate::stats::Stats;
 
 /// How often the run is looked at while it goes on: for progress, and for a full disk.
 const TICK: Duration = Duration::from_millis(250);
@@ -83,16 +84,18 @@ pub(crate) fn run(console: Console, arguments: &RunArguments) -> Result<u8, CliE
     })?;
     progress.finish(&live);
     let ended = clock::now();
-    let finished = recorder.finish();
+    let mut finished = recorder.finish();
+    finished.stats.idle_groups = idle_groups(&program, &finished.stats);
     let peak_connections = live.connections.peak();
     let judgement = conclude(&finished, end, peak_connections, &program.thresholds);
     let [started, ended_at] = [clock.started(), ended].map(|moment| clock.wall(moment).into());
     let contents = Contents {
         about: about(&loaded, &properties, &program, cores, started, ended_at),
-        groups: groups(&program),
+        groups: groups(&program, &finished.stats),
         stats: &finished.stats,
         peak_connections,
         judgement: &judgement,
+        comparison: None,
         generator: host::generator(ended - clock.started(), &finished.stats),
     };
     let leaving = Leaving {
@@ -206,7 +209,17 @@ fn check_machine(
     }
 }
 
-fn groups(program: &Program) -> Vec<Group> {
+/// Main groups that have samplers and have taken no sample.
+fn idle_groups(program: &Program, stats: &Stats) -> Vec<String> {
+    let groups = program
+        .groups
+        .iter()
+        .filter(|group| group.phase == Phase::Main && group.steps.iter().any(Step::has_sampler));
+    let idle = groups.filter(|group| !stats.groups_begun.contains(&group.name));
+    idle.map(|group| group.name.clone()).collect()
+}
+
+fn groups(program: &Program, stats: &Stats) -> Vec<Group> {
     let groups = program.groups.iter();
     groups
         .map(|group| Group {
@@ -221,6 +234,7 @@ fn groups(program: &Program) -> Vec<Group> {
                 Schedule::Arrivals(_) => "open",
             },
             threads: group.threads,
+            no_sample: group.phase == Phase::Main && stats.idle_groups.contains(&group.name),
         })
         .collect()
 }

@@ -15,7 +15,7 @@ pub(crate) fn schema(console: Console, arguments: &SchemaArguments) -> Result<u8
     };
     match &arguments.output {
         Some(file) => fs_err::write(file, schema).map_err(CliError::Schema)?,
-        None => console.data(&schema),
+        None => console.data(&schema).map_err(CliError::Print)?,
     }
     Ok(0)
 }

@@ -11,7 +11,7 @@ use crate::target::Server;
 /// Serves until a signal; exits 0.
 pub(crate) fn serve(console: Console, arguments: &ServeArguments) -> Result<u8, CliError> {
     let server = Server::start(SocketAddr::from((Ipv4Addr::LOCALHOST, arguments.port)))?;
-    console.data(&format!("serving on ws://{}\n", server.address()));
+    console.data(&format!("serving on ws://{}\n", server.address())).map_err(CliError::Print)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -25,10 +25,18 @@ pub(crate) fn try_plan(console: Console, arguments: &TryArguments) -> Result<u8,
     program.show_secrets = arguments.show_secrets;
     let has_thresholds = !program.thresholds.is_empty();
     let trial = Trial::new(clock::now(), console.paints_data());
+    let mut unshown = None;
     let end = drive(&Arc::new(program), &trial, 1, TICK, |event| match event {
         Event::Say(text) => console.info(&format!("{text}\n")),
-        Event::Tick(_) | Event::End(_) => console.data(&trial.take_text()),
+        Event::Tick(_) | Event::End(_) => {
+            if let Err(error) = console.data(&trial.take_text()) {
+                unshown.get_or_insert(error);
+            }
+        }
     })?;
+    if let Some(error) = unshown {
+        return Err(CliError::Print(error));
+    }
     let (stats, peak_connections) = trial.take_stats();
     let judgement = conclude(&Finished { stats, written: Ok(()) }, end, peak_connections, &[]);
     if has_thresholds {

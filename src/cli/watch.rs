@@ -16,7 +16,10 @@ pub(crate) struct Watch<'a> {
     thresholds: &'a [Threshold],
     live: &'a Live,
     started: Instant,
+    /// When figures were asked for last.
     looked: Instant,
+    /// The question that was not yet answered.
+    asked: Option<u64>,
     done: bool,
 }
 
@@ -28,19 +31,29 @@ impl<'a> Watch<'a> {
         if !done {
             live.snapshots.need_everything();
         }
-        Self { thresholds, live, started: now, looked: now, done }
+        Self { thresholds, live, started: now, looked: now, asked: None, done }
     }
 
     /// Ends the run if one of them does not hold; called now and then. Says which.
     pub(crate) fn tick(&mut self, stop: &Stop) -> Option<String> {
         let now = clock::now();
-        if self.done || now.duration_since(self.looked) < EVERY {
+        if self.done {
             return None;
         }
-        self.looked = now;
-        let elapsed = now.duration_since(self.started);
+        let Some(question) = self.asked else {
+            if now.duration_since(self.looked) >= EVERY {
+                (self.looked, self.asked) = (now, Some(self.live.snapshots.ask()));
+            }
+            return None;
+        };
+        // A worker that has nothing to hand on has nothing new to tell either.
+        let waited = now.duration_since(self.looked);
+        if !self.live.snapshots.is_answered(question) && waited < EVERY {
+            return None;
+        }
+        self.asked = None;
+        let elapsed = self.looked.duration_since(self.started);
         let stats = self.live.snapshots.together();
-        self.live.snapshots.ask();
         let peak_connections = self.live.connections.peak();
         let evidence = Evidence { stats: &stats?, peak_connections };
         let broken = verdict::first_broken(&evidence, self.thresholds, elapsed)?;

@@ -255,7 +255,14 @@ fn statistic(name: &str, label: &str) -> Result<Statistic, BadValue> {
 fn bound(text: &str, unit: Unit) -> Result<f64, BadValue> {
     match unit {
         Unit::Time => Duration::from_text(text).map(|time| time.as_secs_f64()),
-        Unit::Count => f64::from_text(text),
+        Unit::Count => f64::from_text(text).map_err(|bad| match Duration::from_text(text) {
+            // Such as the seconds of `saturated`.
+            Ok(time) => bad.with_help(format!(
+                "this figure is a number without a unit; seconds are such too: write `{}`",
+                time.as_secs_f64()
+            )),
+            Err(_) => bad.with_help("this figure is a number without a unit, as in `failures < 5`"),
+        }),
         Unit::Share => share(text),
         Unit::PerSecond => per_second(text),
     }
@@ -296,6 +303,14 @@ mod tests {
 
     fn bound_of(text: &str) -> f64 {
         parse(text, ALL).map_or(f64::NAN, |condition| condition.bound)
+    }
+
+    #[test]
+    fn a_count_with_a_unit_is_told_how_to_be_written() {
+        let help =
+            |text| parse(text, ALL).err().and_then(|wrong| wrong.bad.help).unwrap_or_default();
+        assert!(help("saturated < 1s").ends_with("write `1`"));
+        assert!(help("failures < few").contains("`failures < 5`"));
     }
 
     #[test]

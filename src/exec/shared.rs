@@ -1,7 +1,7 @@
 //! What all workers of a run share.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
 use crate::clock;
@@ -9,7 +9,7 @@ use crate::exec::data::Taken;
 use crate::exec::phases::Phases;
 use crate::exec::rendezvous::Meeting;
 use crate::exec::stop::Stop;
-use crate::program::{CounterId, Program};
+use crate::program::{CounterId, Group, Phase, Program};
 use crate::secrets::Known;
 
 /// State of a run that is not one thread's own.
@@ -24,6 +24,8 @@ pub(crate) struct Shared {
     pub(crate) phases: Phases,
     active: AtomicU32,
     active_of_group: Vec<AtomicU32>,
+    /// By group, whether it has taken a sample, or nobody asks.
+    sampled: Vec<AtomicBool>,
     counters: Vec<AtomicU64>,
     pub(crate) taken: Taken,
     /// Decides what arrivals at random times have in common on all workers.
@@ -36,6 +38,10 @@ impl Shared {
     pub(crate) fn new(program: Arc<Program>, stop: Stop, workers: usize) -> Self {
         let (started, phases) = (clock::now(), Phases::of(&program, workers));
         let active_of_group = program.groups.iter().map(|_| AtomicU32::new(0)).collect();
+        // Of setup and teardown nobody asks.
+        let is_asked = |group: &Group| group.phase == Phase::Main;
+        let sampled =
+            program.groups.iter().map(|group| AtomicBool::new(!is_asked(group))).collect();
         let counters = (0..program.counters).map(|_| AtomicU64::new(0)).collect();
         let active = AtomicU32::new(0);
         let taken = Taken::of(&program);
@@ -49,6 +55,7 @@ impl Shared {
             phases,
             active,
             active_of_group,
+            sampled,
             counters,
             taken,
             seed: rand::random(),
@@ -64,6 +71,13 @@ impl Shared {
     pub(crate) fn thread_finished(&self, group: usize) {
         self.active.fetch_sub(1, Ordering::Relaxed);
         self.active_of_group[group].fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Whether this is the first sample of a main group.
+    pub(crate) fn is_first_sample(&self, group: usize) -> bool {
+        let sampled = &self.sampled[group];
+        // Nearly always it is not, and a cache line that is only read is nobody's bottleneck.
+        !sampled.load(Ordering::Relaxed) && !sampled.swap(true, Ordering::Relaxed)
     }
 
     /// Threads active in the group and in all groups.

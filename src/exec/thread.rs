@@ -429,6 +429,9 @@ impl<'p> Thread<'p> {
         } else {
             scope.sample_variables()
         };
+        if scope.shared.is_first_sample(group) {
+            self.worker.note(&Note::GroupBegan { group: &self.group.name });
+        }
         let delay = self.intended.delay_of(outcome.start);
         let whose = Whose { label, thread, group, url, variables, opening, delay };
         row::emit(&self.worker, &whose, outcome);

@@ -211,6 +211,19 @@ pub enum Step {
     Jump(Jump),
 }
 
+impl Step {
+    /// Whether it is a sampler, or has one in it.
+    pub fn has_sampler(&self) -> bool {
+        match self {
+            Self::Sampler(_) => true,
+            Self::Controller(controller) => {
+                controller.parts().iter().any(|part| part.iter().any(Self::has_sampler))
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Where a thread goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Jump {

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use crate::report::summary::{cut, list};
 use crate::report::units::{printable, time};
 use crate::sample::EndCause;
-use crate::stats::{LabelStats, OTHER_LABELS, Stats, Times, thousands};
+use crate::stats::{LABELS, LabelStats, OTHER_LABELS, Stats, Times, thousands};
+
+/// The name of what tells of times from the intended start, which some reports have a table of.
+pub(crate) const INTENDED: &str = "intended";
 
 /// One such word.
 #[derive(Debug)]
@@ -21,6 +24,17 @@ pub(crate) fn asides(stats: &Stats) -> Vec<Aside> {
     let mut asides = Vec::new();
     let out = &mut asides;
     let sum = |figure: fn(&LabelStats) -> u64| stats.labels().map(|(_, label)| figure(label)).sum();
+    if stats.are_in_whole_ms() {
+        line(out, "times", "in whole milliseconds, as the rows have them");
+    }
+    for group in &stats.idle_groups {
+        let group = printable(group);
+        line(
+            out,
+            "no sample",
+            &format!("was taken by thread group `{group}`: nothing of it was tested"),
+        );
+    }
     late(out, stats);
     read(out, stats);
     schedule(out, stats);
@@ -64,25 +78,10 @@ pub(crate) fn asides(stats: &Stats) -> Vec<Aside> {
         }
     }
     filtered(out, stats);
-    for (cause, (threads, example)) in &stats.ended_early {
-        let why = match cause {
-            EndCause::StopThread => "by `stop_thread`".to_owned(),
-            EndCause::StopTest => "by `stop_test`, and the run with them".to_owned(),
-            EndCause::AllSkipped(code) => {
-                format!("after three iterations in which all was skipped ({code})")
-            }
-            EndCause::DataUsedUp => "when a data set had no more lines".to_owned(),
-            EndCause::EmptyLoop => {
-                "in a loop that reached no sampler and waited for nothing".to_owned()
-            }
-        };
-        line(
-            out,
-            "ended early",
-            &format!("{} threads {why}, such as `{}`", thousands(*threads), printable(example)),
-        );
-    }
-    if stats.labels().any(|(label, _)| label == OTHER_LABELS) {
+    ended_early(out, stats);
+    // A label of one's own may have that name.
+    let is_full = stats.labels().count() > LABELS;
+    if is_full && stats.labels().any(|(label, _)| label == OTHER_LABELS) {
         line(
             out,
             "labels",
@@ -133,7 +132,7 @@ fn schedule(out: &mut Vec<Aside>, stats: &Stats) {
     }
     let all = stats.all();
     let labels = stats.labels().chain([("all", &all)]);
-    let mut name = "intended";
+    let mut name = INTENDED;
     for (label, figures) in labels {
         let Some(times) = &figures.intended else { continue };
         let [p50, p95, p99] = [50.0, 95.0, 99.0].map(|percent| time(times.percentile(percent)));
@@ -147,6 +146,28 @@ fn schedule(out: &mut Vec<Aside>, stats: &Stats) {
         let [p50, p99] = [50.0, 99.0].map(|percent| time(stats.lag.percentile(percent)));
         let max = time(stats.lag.max());
         line(out, "lag", &format!("threads started late by p50 {p50}, p99 {p99}, max {max}"));
+    }
+}
+
+/// Threads that ended before their loops or time were used up.
+fn ended_early(out: &mut Vec<Aside>, stats: &Stats) {
+    for (cause, (threads, example)) in &stats.ended_early {
+        let why = match cause {
+            EndCause::StopThread => "by `stop_thread`".to_owned(),
+            EndCause::StopTest => "by `stop_test`, and the run with them".to_owned(),
+            EndCause::AllSkipped(code) => {
+                format!("after three iterations in which all was skipped ({code})")
+            }
+            EndCause::DataUsedUp => "when a data set had no more lines".to_owned(),
+            EndCause::EmptyLoop => {
+                "in a loop that reached no sampler and waited for nothing".to_owned()
+            }
+        };
+        line(
+            out,
+            "ended early",
+            &format!("{} threads {why}, such as `{}`", thousands(*threads), printable(example)),
+        );
     }
 }
 

@@ -1,19 +1,18 @@
 //! A comparison of two runs: for people, and for machines.
 
+mod document;
+
 use std::fmt::Write as _;
-use std::io;
-use std::path::Path;
 use std::time::Duration;
 
-use serde::Serialize;
-use serde_json::{Map, Value};
-
 use crate::report::units::{printable, rate, time};
-use crate::report::whole_file;
 use crate::stats::thousands;
 use crate::verdict::compare::{
     Change, Comparison, Finding, LabelComparison, Metric, Tolerances, Unknown,
 };
+
+pub(crate) use document::{Document, document};
+pub use document::{tolerances, write};
 
 /// A label is cut to this many characters in the table.
 const MAX_LABEL: usize = 24;
@@ -84,6 +83,9 @@ fn table(out: &mut String, comparison: &Comparison) {
         out.push('\n');
     }
     out.push_str("! worse   ? perhaps worse   * better   - not known\n");
+    if comparison.labels.iter().any(|label| label.changes.len() < Metric::ALL.len()) {
+        out.push_str("all: without percentiles, which of a mixture jump from one label's times to another's\n");
+    }
 }
 
 fn title(metric: Metric) -> String {
@@ -153,22 +155,41 @@ fn told(out: &mut String, title: &str, comparison: &Comparison, holds: fn(&Findi
 
 /// `20.5ms -> 24.6ms, +20.1% (95%: +18.9% to +21.3%, tolerated 10%)`
 fn sentence(change: &Change, tolerances: &Tolerances) -> String {
-    let value = |value: Option<f64>| {
-        value.map_or_else(|| "-".to_owned(), |value| shown(change.metric, value))
-    };
-    let mut text =
-        format!("{} -> {}, {}", value(change.base), value(change.new), shown_change(change));
-    if let Some((low, high)) = change.interval {
+    let metric = change.metric;
+    let [base, new] = [change.base, change.new].map(|figure| value(metric, figure));
+    let mut text = format!("{base} -> {new}, {}", shown_change(change));
+    if let Some([low, high]) = interval(change) {
         let confidence = plain_percent(tolerances.confidence);
-        let end = |end: f64| match (change.metric, change.base.filter(|base| *base > 0.0)) {
-            (Metric::ErrorRate, _) => points(end),
-            (_, Some(base)) => percent(end / base),
-            (metric, None) => shown(metric, end.max(0.0)),
-        };
-        write!(text, " ({confidence}: {} to {}, ", end(low), end(high)).ok();
-        write!(text, "tolerated {})", plain_percent(tolerances.of(change.metric))).ok();
+        write!(text, " ({confidence}: {low} to {high}, ").ok();
+        write!(text, "tolerated {})", plain_percent(tolerances.of(metric))).ok();
     }
     text
+}
+
+/// The ends of the confidence interval.
+fn interval(change: &Change) -> Option<[String; 2]> {
+    let end = |end: f64| match (change.metric, change.base.filter(|base| *base > 0.0)) {
+        (Metric::ErrorRate, _) => points(end),
+        (_, Some(base)) => percent(end / base),
+        (metric, None) => shown(metric, end.max(0.0)),
+    };
+    change.interval.map(|(low, high)| [low, high].map(end))
+}
+
+fn value(metric: Metric, value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| shown(metric, value))
+}
+
+/// Why a figure is not known; empty if it is.
+fn why(finding: Finding) -> String {
+    match finding {
+        Finding::Unknown(Unknown::Samples { there, needed }) => {
+            let [there, needed] = [there, needed].map(thousands);
+            format!("too few samples: it takes {needed}, and a run has {there}")
+        }
+        Finding::Unknown(Unknown::Spans) => "too short a time to tell what is chance".to_owned(),
+        _ => String::new(),
+    }
 }
 
 fn shown(metric: Metric, value: f64) -> String {
@@ -230,106 +251,77 @@ fn cut(label: &str) -> String {
     }
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    base: &'a str,
-    new: &'a str,
-    regression: bool,
-    conclusion: String,
-    /// What makes the runs hard to compare.
-    caveats: &'a [String],
-    tolerances: Map<String, Value>,
-    labels: Vec<Label<'a>>,
-    only_in_base: &'a [String],
-    only_in_new: &'a [String],
+/// A comparison, and what belongs to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compared {
+    /// The base: a path.
+    pub base: String,
+    /// The new run, where it is not the one whose report this is in.
+    pub new: Option<String>,
+    /// What makes the runs hard to compare, each a sentence.
+    pub caveats: Vec<String>,
+    /// What the comparison found.
+    pub found: Comparison,
 }
 
-#[derive(Serialize)]
-#[expect(clippy::struct_field_names, reason = "the names are those in the file")]
-struct Label<'a> {
-    label: &'a str,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    transaction: bool,
-    changes: Vec<Entry>,
+/// A change as tables show it: texts that are ready, but not yet escaped.
+#[derive(Debug)]
+pub(crate) struct Shown<'a> {
+    pub(crate) label: &'a str,
+    /// `error rate`
+    pub(crate) figure: String,
+    pub(crate) base: String,
+    pub(crate) new: String,
+    /// `+20.1%`; empty where it is not known.
+    pub(crate) change: String,
+    /// `+18.9% to +21.3%`; empty where it is not known.
+    pub(crate) interval: String,
+    pub(crate) tolerance: String,
+    pub(crate) finding: Finding,
+    /// `20.5ms -> 24.6ms, +20.1% (95%: +18.9% to +21.3%, tolerated 10%)`, or why it is not known.
+    pub(crate) sentence: String,
 }
 
-/// Times in milliseconds, shares from 0 to 1.
-#[derive(Serialize)]
-struct Entry {
-    metric: &'static str,
-    base: Option<f64>,
-    new: Option<f64>,
-    /// New less base.
-    change: Option<f64>,
-    /// The ends of its confidence interval.
-    change_at_least: Option<f64>,
-    change_at_most: Option<f64>,
-    finding: &'static str,
+/// How sure the intervals are: `95%`.
+pub(crate) fn confidence(comparison: &Comparison) -> String {
+    plain_percent(comparison.tolerances.confidence)
 }
 
-/// Which results were compared, and what speaks against it.
-#[derive(Debug, Clone, Copy)]
-pub struct Compared<'a> {
-    /// The base, as given.
-    pub base: &'a str,
-    /// The new run, as given.
-    pub new: &'a str,
-    /// What makes the runs hard to compare.
-    pub caveats: &'a [String],
+/// All changes, the gravest first, else in the order of labels and figures.
+pub(crate) fn gravest_first(comparison: &Comparison) -> Vec<Shown<'_>> {
+    let mut changes = in_order(comparison);
+    changes.sort_by_key(|change| match change.finding {
+        Finding::Worse => 0,
+        Finding::MaybeWorse => 1,
+        Finding::Better => 2,
+        Finding::Same => 3,
+        Finding::Unknown(_) => 4,
+    });
+    changes
 }
 
-/// Writes the comparison as JSON. The error names the path.
-pub fn write(path: &Path, comparison: &Comparison, compared: Compared<'_>) -> io::Result<()> {
-    let document = Document {
-        base: compared.base,
-        new: compared.new,
-        regression: comparison.is_worse(),
-        conclusion: conclusion(comparison),
-        caveats: compared.caveats,
-        tolerances: tolerances(&comparison.tolerances),
-        labels: comparison.labels.iter().map(label).collect(),
-        only_in_base: &comparison.only_in_base,
-        only_in_new: &comparison.only_in_new,
-    };
-    let mut text = serde_json::to_vec_pretty(&document)?;
-    text.push(b'\n');
-    whole_file::write(path, &text)
-}
-
-/// As a plan has them.
-pub fn tolerances(tolerances: &Tolerances) -> Map<String, Value> {
-    let entries = tolerances.entries().into_iter();
-    entries.map(|(key, text)| (key.to_owned(), text.into())).collect()
-}
-
-fn label(label: &LabelComparison) -> Label<'_> {
-    Label {
-        label: &label.label,
-        transaction: label.transaction,
-        changes: label.changes.iter().map(entry).collect(),
-    }
-}
-
-fn entry(change: &Change) -> Entry {
-    let is_time = change.metric.quantile().is_some();
-    // Times to the microsecond.
-    let value = |value: f64| if is_time { (value * 1e6).round() / 1e3 } else { value };
-    Entry {
-        metric: change.metric.name(),
-        base: change.base.map(value),
-        new: change.new.map(value),
-        change: change.difference().map(value),
-        change_at_least: change.interval.map(|(low, _)| value(low)),
-        change_at_most: change.interval.map(|(_, high)| value(high)),
-        finding: match change.finding {
-            Finding::Same => "same",
-            Finding::Better => "better",
-            Finding::Worse => "worse",
-            Finding::MaybeWorse => "perhaps worse",
-            Finding::Unknown(Unknown::Samples { .. }) => "too few samples",
-            Finding::Unknown(Unknown::Spans) => "too short a time",
-        },
-    }
+/// All changes in the order of labels and figures.
+pub(crate) fn in_order(comparison: &Comparison) -> Vec<Shown<'_>> {
+    let tolerances = &comparison.tolerances;
+    let labels = comparison.labels.iter();
+    let changes = labels.flat_map(|label| label.changes.iter().map(move |change| (label, change)));
+    let shown = changes.map(|(label, change)| {
+        let is_known = !matches!(change.finding, Finding::Unknown(_));
+        Shown {
+            label: &label.label,
+            figure: title(change.metric),
+            base: value(change.metric, change.base),
+            new: value(change.metric, change.new),
+            change: if is_known { shown_change(change) } else { String::new() },
+            interval: interval(change)
+                .map(|[low, high]| format!("{low} to {high}"))
+                .unwrap_or_default(),
+            tolerance: plain_percent(tolerances.of(change.metric)),
+            finding: change.finding,
+            sentence: if is_known { sentence(change, tolerances) } else { why(change.finding) },
+        }
+    });
+    shown.collect()
 }
 
 #[cfg(test)]

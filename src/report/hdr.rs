@@ -8,8 +8,12 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use hdrhistogram::serialization::V2DeflateSerializer;
-use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
+use data_encoding::BASE64;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::interval_log::{
+    IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag,
+};
+use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use crate::report::html::Page;
@@ -63,6 +67,21 @@ fn render(page: &Page<'_>) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// How many times the lines without a tag have; `None` if that is no such log.
+pub(crate) fn count(log: &[u8]) -> Option<u64> {
+    let mut deserializer = Deserializer::new();
+    let mut count = 0_u64;
+    for entry in IntervalLogIterator::new(log) {
+        let LogEntry::Interval(line) = entry.ok()? else { continue };
+        if line.tag().is_none() {
+            let bytes = BASE64.decode(line.encoded_histogram().as_bytes()).ok()?;
+            let histogram: Histogram<u64> = deserializer.deserialize(&mut &*bytes).ok()?;
+            count = count.checked_add(histogram.len())?;
+        }
+    }
+    Some(count)
+}
+
 fn first_second(course: &Course) -> Option<i64> {
     course.intervals.first().map(|interval| interval.from)
 }
@@ -77,17 +96,13 @@ fn start(page: &Page<'_>, second: i64) -> SystemTime {
 
 #[cfg(test)]
 mod tests {
-    use hdrhistogram::Histogram;
-    use hdrhistogram::serialization::Deserializer;
-    use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
-
     use super::*;
     use crate::clock;
     use crate::sample::Sample;
     use crate::stats::Stats;
 
     fn decoded(text: &str) -> Vec<u8> {
-        data_encoding::BASE64.decode(text.as_bytes()).unwrap()
+        BASE64.decode(text.as_bytes()).unwrap()
     }
 
     /// Tag, start, duration and histogram of each line.
@@ -132,6 +147,7 @@ mod tests {
             all
         };
         assert_eq!(of(None).len(), 90);
+        assert_eq!((count(&bytes), count(b"#[x]\n1,2,3,none\n")), (Some(90), None));
         assert_eq!(of(Some("say%2C%20all")).len(), 60);
         assert_eq!(of(Some(r"push\n%C3%BC%20100%25")).len(), 30);
         let p99 = of(None).value_at_quantile(0.99);

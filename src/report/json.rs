@@ -11,12 +11,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::report::compare::{self, Compared};
 use crate::report::html::Page;
 use crate::report::json::connections::Connections;
 use crate::report::json::document::{Cause, Document, Figures, Filtered, Label, Skipped};
 use crate::report::thresholds;
 use crate::report::whole_file;
-use crate::stats::{LabelStats, Stats, Times};
+use crate::stats::{LabelStats, Named, Stats, Times};
 use crate::verdict::Judgement;
 
 pub use document::schema;
@@ -71,6 +72,9 @@ pub struct Group {
     pub model: &'static str,
     /// Virtual threads.
     pub threads: u32,
+    /// Present, and true, where it was to take samples and has taken none.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub no_sample: bool,
 }
 
 /// What the load generator itself used.
@@ -113,6 +117,8 @@ pub struct Contents<'a> {
     pub peak_connections: u64,
     /// The judgement.
     pub judgement: &'a Judgement,
+    /// The comparison with an earlier run, if there was one.
+    pub comparison: Option<&'a Compared>,
     /// The generator's own consumption.
     pub generator: Generator,
 }
@@ -122,6 +128,7 @@ impl Contents<'_> {
     pub fn page<'p>(&'p self, title: &'p str) -> Page<'p> {
         Page {
             judgement: Some(self.judgement),
+            comparison: self.comparison,
             peak_connections: Some(self.peak_connections),
             generator: Some(&self.generator),
             plan: Some(&self.about.plan),
@@ -143,18 +150,12 @@ pub fn write(path: &Path, contents: &Contents<'_>) -> io::Result<()> {
 }
 
 fn document<'a>(contents: &'a Contents<'_>) -> Document<'a> {
-    let Contents { about, groups, stats, peak_connections, judgement, generator } = contents;
+    let Contents { about, groups, stats, peak_connections, judgement, comparison, generator } =
+        contents;
     let verdict = &judgement.verdict;
     let mut labels: Map<String, Value> = Map::new();
-    for (name, figures) in stats.labels() {
-        // Reserved, so a plan has no such label; but a template may come to it.
-        let name = if name == ALL { "all (a label)" } else { name };
-        labels.insert(name.to_owned(), value(&label(figures)));
-    }
-    for (name, figures) in stats.transactions() {
-        let taken = name == ALL || labels.contains_key(name);
-        let name = if taken { format!("{name} (transaction)") } else { name.to_owned() };
-        labels.insert(name, value(&Label { transaction: true, ..label(figures) }));
+    for Named { name, transaction, figures, .. } in stats.named() {
+        labels.insert(name.into_owned(), value(&Label { transaction, ..label(figures) }));
     }
     labels.insert(ALL.to_owned(), value(&label(&stats.all())));
     let connections = &stats.connections;
@@ -163,7 +164,9 @@ fn document<'a>(contents: &'a Contents<'_>) -> Document<'a> {
         verdict: verdict.conclusion.word(),
         exit_code: verdict.conclusion.exit_code(),
         reason: &verdict.reason,
+        times_in_whole_ms: stats.are_in_whole_ms(),
         thresholds: thresholds::entries(&judgement.thresholds),
+        comparison: comparison.map(compare::document),
         groups,
         labels,
         connections: Connections::of(connections, *peak_connections),
@@ -215,9 +218,9 @@ fn figures(times: &Times) -> Figures {
     }
 }
 
-/// To the microsecond.
+/// To the nanosecond: what reads the file back shows the digits that the run itself showed.
 fn milliseconds(time: Option<Duration>) -> Option<f64> {
-    time.map(|time| (time.as_secs_f64() * 1e6).round() / 1e3)
+    time.map(|time| (time.as_secs_f64() * 1e9).round() / 1e6)
 }
 
 fn counts<'a, K: ToString + 'a>(
@@ -232,7 +235,7 @@ fn causes(stats: &Stats) -> Vec<Cause<'_>> {
         .flat_map(|(label, figures)| {
             figures.causes.iter().map(move |(key, cause)| Cause {
                 label,
-                code: key.code.to_string(),
+                code: key.shown_code().into_owned(),
                 text: &key.text,
                 count: cause.count,
                 example: &cause.example,
@@ -312,10 +315,12 @@ mod tests {
                 phase: "main",
                 model: "closed",
                 threads: 3,
+                no_sample: false,
             }],
             stats,
             peak_connections: 7,
             judgement: &judgement,
+            comparison: None,
             generator: Generator::default(),
         };
         write(&path, &contents).unwrap();

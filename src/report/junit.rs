@@ -1,7 +1,8 @@
 //! `junit.xml`: what a run came to as test cases, which the pages of CI servers show.
 //!
 //! There is one for the verdict, so that a run that fails has a red one whatever the reason; one for each
-//! threshold; and one for each label whose failures no threshold bounds.
+//! threshold; one for each figure that was compared with an earlier run; and one for each label whose
+//! failures no threshold bounds.
 
 use std::borrow::Cow;
 use std::io;
@@ -11,12 +12,14 @@ use std::time::Duration;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
+use crate::report::compare::{self, Compared, Shown};
 use crate::report::html::Page;
 use crate::report::texts::{causes_of, shortened};
 use crate::report::thresholds::measured;
 use crate::report::units::printable;
 use crate::report::whole_file;
 use crate::stats::{LabelStats, thousands};
+use crate::verdict::compare::Finding;
 use crate::verdict::{ALL, Conclusion, Judged, Judgement, Unit};
 
 /// Causes that a test case tells; all are in the summary.
@@ -68,6 +71,7 @@ fn render(judgement: &Judgement, page: &Page<'_>) -> io::Result<Vec<u8>> {
     let suites = [
         Suite { name: "verdict", cases: vec![verdict(judgement, page)] },
         Suite { name: "thresholds", cases: thresholds(judgement, page) },
+        Suite { name: "comparison", cases: page.comparison.map(comparison).unwrap_or_default() },
         Suite { name: "labels", cases: labels(judgement, page) },
     ];
     let mut xml = Writer::new_with_indent(Vec::new(), b' ', 2);
@@ -216,8 +220,10 @@ fn verdict(judgement: &Judgement, page: &Page<'_>) -> Case {
     let outcome = match judgement.verdict.conclusion {
         Conclusion::Passed => Outcome::Passed,
         Conclusion::Failed => {
-            let text = causes_of(page.stats.labels(), MOST_CAUSES);
-            Outcome::Failed { kind: "verdict", message, text }
+            let worse = page.comparison.map(worse).unwrap_or_default();
+            let causes = causes_of(page.stats.labels(), MOST_CAUSES);
+            let text = if worse.is_empty() { causes } else { format!("{worse}\n{causes}") };
+            Outcome::Failed { kind: "verdict", message, text: text.trim_end().to_owned() }
         }
         Conclusion::BrokeOff | Conclusion::Interrupted => Outcome::Broken { message },
     };
@@ -251,6 +257,39 @@ fn threshold(judged: &Judged, page: &Page<'_>) -> Case {
         Outcome::Failed { kind: "threshold", message: format!("measured: {measured}"), text }
     };
     Case { name, time: time.unwrap_or_default(), outcome, output: format!("measured: {measured}") }
+}
+
+/// Figures that are worse than in an earlier run, one a line.
+fn worse(compared: &Compared) -> String {
+    let changes = compare::in_order(&compared.found).into_iter();
+    let worse = changes.filter(|change| change.finding == Finding::Worse);
+    let line = |change: Shown<'_>| {
+        format!("{} {}: {}", printable(change.label), change.figure, change.sentence)
+    };
+    worse.map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// One for each figure, so that a CI server shows the course of each.
+fn comparison(compared: &Compared) -> Vec<Case> {
+    let case = |change: Shown<'_>| {
+        let message = format!("compared with {}: {}", compared.base, change.sentence);
+        let outcome = match change.finding {
+            Finding::Worse => Outcome::Failed {
+                kind: "regression",
+                message: change.sentence,
+                text: printable(&message).into_owned(),
+            },
+            Finding::Unknown(_) => Outcome::Skipped { message: change.sentence },
+            Finding::Same | Finding::Better | Finding::MaybeWorse => Outcome::Passed,
+        };
+        Case {
+            name: format!("{}: {}", change.label, change.figure),
+            time: Duration::ZERO,
+            outcome,
+            output: printable(&message).into_owned(),
+        }
+    };
+    compare::in_order(&compared.found).into_iter().map(case).collect()
 }
 
 /// Labels whose failures no threshold bounds must have none.

@@ -9,18 +9,22 @@ use std::io;
 use std::path::Path;
 
 use crate::report::asides::asides;
+use crate::report::compare::{self, Compared, Shown};
 use crate::report::html::Page;
 use crate::report::texts::{shortened, sorted_causes};
 use crate::report::thresholds::measured;
 use crate::report::units::{printable, rate, time};
 use crate::report::whole_file;
 use crate::stats::{LabelStats, Stats, thousands};
+use crate::verdict::compare::Finding;
 use crate::verdict::{Conclusion, Judgement};
 
 /// Labels shown: GitHub takes a megabyte a step.
 const MOST_LABELS: usize = 100;
 /// Thresholds shown, those that failed first.
 const MOST_THRESHOLDS: usize = 200;
+/// Figures of a comparison shown, the gravest first.
+const MOST_CHANGES: usize = 100;
 /// Causes shown.
 const MOST_CAUSES: usize = 20;
 /// Characters of a label, a condition or an example.
@@ -37,6 +41,9 @@ fn render(page: &Page<'_>) -> String {
     if let Some(judgement) = page.judgement {
         thresholds(&mut out, judgement);
     }
+    if let Some(compared) = page.comparison {
+        comparison(&mut out, compared);
+    }
     labels(&mut out, page.stats);
     causes(&mut out, page.stats);
     let asides = asides(page.stats);
@@ -47,8 +54,12 @@ fn render(page: &Page<'_>) -> String {
         writeln!(out, "- {}", plain(remark)).ok();
     }
     for aside in asides {
-        let name = if aside.name.is_empty() { String::new() } else { format!("{}: ", aside.name) };
-        writeln!(out, "- {name}{}", plain(&aside.text)).ok();
+        // What goes on about the same is a part of its point.
+        let point = match aside.name {
+            "" => "  - ".to_owned(),
+            name => format!("- {name}: "),
+        };
+        writeln!(out, "{point}{}", plain(&aside.text)).ok();
     }
     out
 }
@@ -95,23 +106,57 @@ fn thresholds(out: &mut String, judgement: &Judgement) {
     more(out, judged.len(), MOST_THRESHOLDS, "thresholds");
 }
 
+/// What changed since the run that this one was compared with.
+fn comparison(out: &mut String, compared: &Compared) {
+    let Compared { base, caveats, found, .. } = compared;
+    let conclusion = compare::conclusion(found);
+    writeln!(out, "\n### Compared with {}\n\n{}", code(base), plain(&conclusion)).ok();
+    let changes = compare::gravest_first(found);
+    if !changes.is_empty() {
+        out.push_str("\n| label | figure | base | this run | change | tolerated | |\n");
+        out.push_str("|:--|:--|--:|--:|--:|--:|:--|\n");
+    }
+    for change in changes.iter().take(MOST_CHANGES) {
+        let Shown { figure, base, new, change: by, tolerance, .. } = change;
+        let finding = match change.finding {
+            Finding::Worse => "❌ **worse**".to_owned(),
+            Finding::MaybeWorse => "⚠️ perhaps worse".to_owned(),
+            Finding::Better => "✅ better".to_owned(),
+            Finding::Same => "same".to_owned(),
+            Finding::Unknown(_) => plain(&change.sentence),
+        };
+        let label = code(change.label);
+        writeln!(out, "| {label} | {figure} | {base} | {new} | {by} | {tolerance} | {finding} |")
+            .ok();
+    }
+    more(out, changes.len(), MOST_CHANGES, "figures");
+    for (run, labels) in [("the base", &found.only_in_base), ("this run", &found.only_in_new)] {
+        if !labels.is_empty() {
+            writeln!(out, "\nOnly in {run}: {}", code(&labels.join(", "))).ok();
+        }
+    }
+    for caveat in caveats {
+        writeln!(out, "\nNote: {}", plain(caveat)).ok();
+    }
+}
+
 fn labels(out: &mut String, stats: &Stats) {
-    let labels: Vec<_> = stats.labels().filter(|(_, label)| label.count > 0).collect();
-    let transactions: Vec<_> = stats.transactions().filter(|(_, label)| label.count > 0).collect();
+    let named = stats.named().into_iter().filter(|one| one.figures.count > 0);
+    let (transactions, labels): (Vec<_>, Vec<_>) = named.partition(|one| one.transaction);
     if labels.is_empty() {
         out.push_str("\nNo sample was taken.\n");
         return;
     }
     out.push_str("\n| label | samples | failed | rate | p50 | p95 | p99 | max |\n");
     out.push_str("|:--|--:|--:|--:|--:|--:|--:|--:|\n");
-    for (name, label) in labels.iter().take(MOST_LABELS) {
-        row(out, &code(name), label);
+    for one in labels.iter().take(MOST_LABELS) {
+        row(out, &code(&one.name), one.figures);
     }
     if labels.len() > 1 {
         row(out, "**all**", &stats.all());
     }
-    for (name, label) in transactions.iter().take(MOST_LABELS) {
-        row(out, &format!("{} (transaction)", code(name)), label);
+    for one in transactions.iter().take(MOST_LABELS) {
+        row(out, &format!("{} (transaction)", code(one.label)), one.figures);
     }
     more(out, labels.len(), MOST_LABELS, "labels");
     more(out, transactions.len(), MOST_LABELS, "transactions");
@@ -134,7 +179,7 @@ fn causes(out: &mut String, stats: &Stats) {
     if !causes.is_empty() {
         out.push_str("\n| failures | label | code | for example |\n|--:|:--|:--|:--|\n");
         for (label, key, cause) in causes.iter().take(MOST_CAUSES) {
-            let (count, key) = (thousands(cause.count), key.code.to_string());
+            let (count, key) = (thousands(cause.count), key.shown_code());
             let example = code(&cause.example);
             writeln!(out, "| {count} | {} | {} | {example} |", code(label), code(&key)).ok();
         }
@@ -195,6 +240,8 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::sample::{Code, Sample};
     use crate::verdict::{Condition, Judged, Operator, Statistic, Threshold, Verdict};
@@ -232,6 +279,18 @@ mod tests {
         let cause =
             "| 1 | <code>say</code> | <code>READ&#95;TIMEOUT</code> | <code>no reply</code> |";
         assert!(lines.contains(&cause), "{text}");
+    }
+
+    #[test]
+    fn what_goes_on_about_the_same_is_no_point_of_its_own() {
+        let mut stats = Stats::default();
+        let delay = Some(crate::sample::Delay { by: Duration::from_millis(1), interval: None });
+        for label in ["say", "ask"] {
+            stats.sample(&Sample { label, delay, ..Sample::plain() });
+        }
+        let text = render(&Page::of("plan", &stats));
+        assert!(text.contains("\n- intended: say&#58; p50 "), "{text}");
+        assert!(text.contains("\n  - ask&#58; p50 ") && text.contains("\n  - from "), "{text}");
     }
 
     #[test]

@@ -33,4 +33,5 @@ pub use recorder::{Finished, Recorder};
 pub use reports::{Reports, Unwritten};
 pub use snapshots::Snapshots;
 pub use trial::Trial;
+pub use whole_file::write as write_whole;
 pub use writer::{WriteError, outlive_file_size_limit};

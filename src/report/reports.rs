@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::report::html::Page;
 use crate::report::json::{self, Contents};
-use crate::report::{hdr, html, junit, markdown, metrics};
+use crate::report::{hdr, html, junit, markdown, metrics, whole_file};
 
 /// The summary's name in a run folder.
 const SUMMARY: &str = "summary.json";
@@ -73,6 +73,19 @@ impl Reports {
             histograms: place(HISTOGRAMS),
             metrics: place(METRICS),
         }
+    }
+
+    /// Takes over the log of histograms that a run left beside its summary, if it has so many times: they are the
+    /// run's own, and not of the rows' whole milliseconds.
+    pub fn keep_histograms(&self, summary: &Path, times: u64) -> Result<(), Unwritten> {
+        let name = summary.file_name().and_then(|name| name.to_str()?.strip_suffix(SUMMARY));
+        let own = name.map(|name| summary.with_file_name(format!("{name}{HISTOGRAMS}")));
+        let Some(text) = own.and_then(|own| fs_err::read(own).ok()) else { return Ok(()) };
+        if hdr::count(&text) != Some(times) {
+            return Ok(());
+        }
+        whole_file::write(&self.histograms, &text)
+            .map_err(|source| Unwritten::Other { path: self.histograms.clone(), source })
     }
 
     /// All of them, with the word for each.

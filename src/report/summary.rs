@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::report::asides::asides;
-use crate::report::texts::sorted_causes;
-use crate::report::units::{printable, rate, size, time};
+use crate::report::texts::{failure, sorted_causes};
+use crate::report::units::{mean, printable, rate, size, time};
 use crate::sample::{Beats, Code};
 use crate::stats::{ConnectionStats, Health, LabelStats, Stats, Times, thousands};
 use crate::verdict::{Conclusion, Verdict};
@@ -86,14 +86,14 @@ fn table(out: &mut String, stats: &Stats) {
         ]
         .map(str::to_owned),
     ];
-    let labels: Vec<_> = stats.labels().filter(|(_, label)| label.count > 0).collect();
-    rows.extend(labels.iter().map(|(name, label)| cells(name, label)));
+    let named = stats.named().into_iter().filter(|one| one.figures.count > 0);
+    let (transactions, labels): (Vec<_>, Vec<_>) = named.partition(|one| one.transaction);
+    rows.extend(labels.iter().map(|one| cells(&one.name, one.figures)));
     if labels.len() > 1 {
         rows.push(cells("all", &stats.all()));
     }
     // Below the total, because they are not part of it.
-    let transactions = stats.transactions().filter(|(_, label)| label.count > 0);
-    rows.extend(transactions.map(|(name, label)| cells(name, label)));
+    rows.extend(transactions.iter().map(|one| cells(&one.name, one.figures)));
     let mut widths = [0; 12];
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
@@ -121,7 +121,7 @@ fn cells(name: &str, label: &LabelStats) -> [String; 12] {
         thousands(label.failed),
         rate(label.rate()),
         time(all.min()),
-        time(all.mean()),
+        mean(all),
         percentile(50.0),
         percentile(90.0),
         percentile(95.0),
@@ -239,8 +239,8 @@ fn causes(out: &mut String, stats: &Stats) {
     out.push_str("\nfailures\n");
     for (label, key, cause) in causes.iter().take(MAX_CAUSES) {
         let times = thousands(cause.count);
-        let example = printable(&cause.example);
-        writeln!(out, "  {times:>7} x {} {}: {example}", cut(label), key.code).ok();
+        let failure = failure(key, cause);
+        writeln!(out, "  {times:>7} x {} {}", cut(label), printable(&failure)).ok();
     }
     if causes.len() > MAX_CAUSES {
         writeln!(

@@ -36,13 +36,21 @@ pub(crate) fn causes_of<'a>(
 ) -> String {
     let causes = sorted_causes(labels);
     let line = |(label, key, cause): &(&str, &CauseKey, &Cause)| {
-        let example = shortened(&cause.example, MOST_EXAMPLE);
-        let (label, example) = (printable(label), printable(&example));
-        format!("{} x {label} {}: {example}", thousands(cause.count), key.code)
+        let failure = failure(key, cause);
+        let failure = shortened(&failure, MOST_EXAMPLE);
+        format!("{} x {} {}", thousands(cause.count), printable(label), printable(&failure))
     };
     let mut lines: Vec<String> = causes.iter().take(most).map(line).collect();
     if causes.len() > most {
         lines.push(format!("… and {} other causes in summary.json", causes.len() - most));
     }
     lines.join("\n")
+}
+
+/// A code, and an example of the text behind it if there is one: `READ_TIMEOUT: no reply within 1s`.
+pub(crate) fn failure(key: &CauseKey, cause: &Cause) -> String {
+    match (key.shown_code(), cause.example.trim()) {
+        (code, "") => code.into_owned(),
+        (code, example) => format!("{code}: {example}"),
+    }
 }

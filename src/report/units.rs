@@ -3,17 +3,17 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use crate::stats::thousands;
+use crate::stats::{Times, thousands};
 
 /// A text without control characters, which are written as `\u{1b}`: labels and messages may hold
 /// what a server sent, and a terminal would obey it.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
+    if !text.contains(is_obeyed) {
         return Cow::Borrowed(text);
     }
     let mut printable = String::with_capacity(text.len() + 8);
     for character in text.chars() {
-        if character.is_control() {
+        if is_obeyed(character) {
             printable.extend(character.escape_unicode());
         } else {
             printable.push(character);
@@ -22,10 +22,23 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(printable)
 }
 
+/// Whether a character does something to the text around it: control characters, those that end a line or
+/// turn the direction of writing.
+fn is_obeyed(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        )
+}
+
 /// A time in the unit that keeps it short, three significant digits or so: `12.3µs`, `4.56ms`,
 /// `78.9s`, `3m20s`, `2h05m`; `-` for none.
 pub(crate) fn time(time: Option<Duration>) -> String {
     let Some(time) = time else { return "-".to_owned() };
+    if time.is_zero() {
+        return "0ms".to_owned();
+    }
     let microseconds = time.as_secs_f64() * 1e6;
     // The limits are where rounding to three digits reaches the next unit.
     if microseconds < 999.5 {
@@ -38,6 +51,16 @@ pub(crate) fn time(time: Option<Duration>) -> String {
         format!("{}m{:02}s", time.as_secs() / 60, time.as_secs() % 60)
     } else {
         format!("{}h{:02}m", time.as_secs() / 3_600, time.as_secs() / 60 % 60)
+    }
+}
+
+/// The mean of some times; in milliseconds, however small, where these were rounded to such.
+pub(crate) fn mean(times: &Times) -> String {
+    match times.mean() {
+        Some(mean) if times.are_in_whole_ms() && mean < Duration::from_millis(1) => {
+            format!("{}ms", digits(mean.as_secs_f64() * 1e3))
+        }
+        mean => time(mean),
     }
 }
 
@@ -79,7 +102,7 @@ mod tests {
     #[test]
     fn times_take_the_unit_that_keeps_them_short() {
         let text = |microseconds| time(Some(Duration::from_micros(microseconds)));
-        assert_eq!([0, 12, 4_560, 78_900].map(text), ["0.00µs", "12.0µs", "4.56ms", "78.9ms"]);
+        assert_eq!([0, 12, 4_560, 78_900].map(text), ["0ms", "12.0µs", "4.56ms", "78.9ms"]);
         assert_eq!([1_500_000, 119_000_000, 200_000_000].map(text), ["1.50s", "119s", "3m20s"]);
         assert_eq!(time(None), "-");
         assert_eq!(text(7_500_000_000), "2h05m");
@@ -90,6 +113,12 @@ mod tests {
         let text = |bytes| size(bytes);
         assert_eq!([0, 1_023, 1_024, 10_236].map(text), ["0 B", "1023 B", "1.00 KiB", "10.0 KiB"]);
         assert_eq!([1 << 20, 3 << 40].map(text), ["1.00 MiB", "3.00 TiB"]);
+    }
+
+    #[test]
+    fn characters_that_turn_or_break_a_line_are_shown_and_not_obeyed() {
+        assert_eq!(printable("a\u{202e}b\u{2028}c\u{2066}"), r"a\u{202e}b\u{2028}c\u{2066}");
+        assert_eq!(printable("ü → 日本\u{200d}"), "ü → 日本\u{200d}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// Writes a file under a temporary name beside its place and renames it. The error names the path.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let temporary = path.with_file_name(name);

@@ -167,7 +167,17 @@ fn refuse(path: &Path, head: &[u8]) -> Result<(), ReadError> {
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         return Err(wrong("the file is UTF-16").advise("save it as UTF-8"));
     }
-    if head.trim_ascii_start().starts_with(b"<") {
+    let start = head.trim_ascii_start();
+    let start = start[..start.len().min(512)].to_ascii_lowercase();
+    if start.starts_with(b"<!doctype html") || start.starts_with(b"<html") {
+        let help = "name the JTL or the run folder that the page was made from";
+        return Err(wrong("this is an HTML page, and no JTL").advise(help));
+    }
+    if memchr::memchr(b'\n', head).is_none() && memchr::memchr(b'\r', head.trim_ascii()).is_some() {
+        let what = "its lines end in CR alone, and those of a JTL in LF or CR LF";
+        return Err(wrong(what).advise("`tr '\\r' '\\n' < FILE` mends that"));
+    }
+    if start.starts_with(b"<") {
         let what = "this is a JTL in XML; only those in CSV are read";
         let help = "JMeter writes CSV with `-Jjmeter.save.saveservice.output_format=csv`; a listener of its GUI \
                     that loads the file can write it as CSV";

@@ -4,9 +4,11 @@
 //! sense is left out and told with its line; a file of which nothing can be read is an error.
 
 mod columns;
+mod comparison_info;
 mod error;
 mod input;
 mod merge;
+mod outliers;
 mod reading;
 mod records;
 mod row;
@@ -15,6 +17,7 @@ mod source;
 mod sub_results;
 mod time_stamp;
 
+pub use comparison_info::{ChangeInfo, ComparedLabelInfo, ComparisonInfo};
 pub use error::{Oddity, ReadError};
 pub use merge::{MergeError, Merged, is_a_source, merge};
 pub use reading::{Results, read};

@@ -1,16 +1,24 @@
 //! Results as figures.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use chrono::DateTime;
+
 use crate::results::input::Jtl;
+use crate::results::outliers::{Cluster, Clusters, Outliers};
 use crate::results::row::{Kind, Row};
 use crate::results::sub_results::SubResults;
 use crate::results::{Oddity, ReadError, RunInfo, Source};
 use crate::sample::{Code, DataType, Sample};
-use crate::stats::{Blocks, Stats};
+use crate::stats::{Blocks, LabelNames, Stats};
 
 /// Time stamps before this many milliseconds since 1970 (September 2001) are not of any run.
 const EARLIEST_MS: u64 = 1_000_000_000_000;
+
+/// A sample that takes longer, in nanoseconds, is one of another unit: a day.
+const LONG_NS: u64 = 86_400_000_000_000;
 
 /// What one or more JTLs come to.
 #[derive(Debug)]
@@ -34,12 +42,56 @@ pub struct Results {
 }
 
 /// Reads JTLs, and what the summaries beside them tell, into one set of figures. `origin` is the moment that
-/// stands for the start of the first of them, or for its first row where that is not known.
+/// stands for the start of the first of them, or for its first row where that is not known. A summary that is
+/// of other rows is left aside, and told as an oddity.
 ///
 /// Fails if one of them cannot be read at all, or if there is no row in any.
 pub fn read(sources: &[Source], origin: Instant) -> Result<Results, ReadError> {
-    let mut reader = Reader {
-        results: Results {
+    let mut reader = Reader::new(origin);
+    reader.sources(sources)?;
+    if !reader.contradictions.is_empty() || !reader.found.is_empty() {
+        // Where the series begins, and what is a sub-result, was by summaries or times that do not count.
+        let (aside, outliers) = (reader.contradictions, reader.found);
+        reader = Reader { aside, outliers, ..Reader::new(origin) };
+        reader.sources(sources)?;
+    }
+    let Reader { mut results, fractions, .. } = reader;
+    if let [first, ..] = sources
+        && results.rows == 0
+    {
+        let what = "there is no row: the run took no sample, or broke off before its first";
+        return Err(ReadError::wrong(&first.jtl, None, what));
+    }
+    results.origin_ms = reader.first_ms.unwrap_or(0);
+    if !fractions {
+        results.stats.in_whole_ms();
+    }
+    if let [Some(run)] = &results.runs[..] {
+        run.refine(&mut results.stats, &mut results.blocks);
+    }
+    Ok(results)
+}
+
+struct Reader {
+    results: Results,
+    origin: Instant,
+    /// The time that `origin` stands for.
+    first_ms: Option<u64>,
+    /// Whether any elapsed time is not in whole milliseconds.
+    fractions: bool,
+    /// By place of the source, why its summary is left aside.
+    aside: BTreeMap<usize, String>,
+    /// By place of the source, why its summary cannot be of its rows.
+    contradictions: BTreeMap<usize, String>,
+    /// By place of the source, the times that do not count.
+    outliers: BTreeMap<usize, Outliers>,
+    /// The same, as they were found.
+    found: BTreeMap<usize, Outliers>,
+}
+
+impl Reader {
+    fn new(origin: Instant) -> Self {
+        let results = Results {
             stats: Stats::default(),
             blocks: Blocks::default(),
             rows: 0,
@@ -48,75 +100,135 @@ pub fn read(sources: &[Source], origin: Instant) -> Result<Results, ReadError> {
             origin_ms: 0,
             oddities: Vec::new(),
             runs: Vec::new(),
-        },
-        origin,
-        first_ms: None,
-    };
-    reader.results.stats.begin(origin);
-    for source in sources {
-        reader.source(source)?;
-    }
-    let mut results = reader.results;
-    results.origin_ms = reader.first_ms.unwrap_or(0);
-    match sources {
-        [first, ..] if results.rows == 0 => {
-            let what = "there is no row: the run took no sample, or broke off before its first";
-            Err(ReadError::wrong(&first.jtl, None, what))
-        }
-        _ => Ok(results),
-    }
-}
-
-struct Reader {
-    results: Results,
-    origin: Instant,
-    /// The time that `origin` stands for.
-    first_ms: Option<u64>,
-}
-
-impl Reader {
-    fn source(&mut self, source: &Source) -> Result<(), ReadError> {
-        let run = match source.summary.as_deref().map(RunInfo::read).transpose() {
-            Ok(run) => run,
-            // The rows are what counts.
-            Err(error) => {
-                self.results.oddities.push(Oddity::new(&source.path, None, error.to_string()));
-                None
-            }
         };
+        Self {
+            results,
+            origin,
+            first_ms: None,
+            fractions: false,
+            aside: BTreeMap::new(),
+            contradictions: BTreeMap::new(),
+            outliers: BTreeMap::new(),
+            found: BTreeMap::new(),
+        }
+    }
+
+    fn sources(&mut self, sources: &[Source]) -> Result<(), ReadError> {
+        let names = Arc::new(LabelNames::default());
+        let mut all = Stats::sharing(Arc::clone(&names));
+        all.begin(self.origin);
+        for (place, source) in sources.iter().enumerate() {
+            // Apart, for the summary is of these rows alone.
+            self.results.stats = Stats::sharing(Arc::clone(&names));
+            self.results.stats.begin(self.origin);
+            self.source(place, source)?;
+            all.merge(std::mem::take(&mut self.results.stats));
+        }
+        self.results.stats = all;
+        Ok(())
+    }
+
+    fn source(&mut self, place: usize, source: &Source) -> Result<(), ReadError> {
+        let run = self.run(place, source);
         if self.first_ms.is_none() {
             self.first_ms = run.as_ref().and_then(RunInfo::started_ms);
         }
         let mut jtl = Jtl::open(&source.jtl)?;
-        let rows = self.rows(&mut jtl)?;
+        let rows = self.rows(place, &mut jtl, run.as_ref())?;
         if rows == 0 {
             jtl.note(None, "there is no row");
         }
         self.results.rows += rows;
         self.results.oddities.extend(jtl.finish(rows)?);
         if let Some(run) = &run {
+            if let Some(why) = run.contradiction(&self.results.stats) {
+                self.contradictions.insert(place, why);
+            }
             run.add_to(&mut self.results.stats);
         }
         self.results.runs.push(run);
         Ok(())
     }
 
+    /// What the summary of a source tells, unless it does not count.
+    fn run(&mut self, place: usize, source: &Source) -> Option<RunInfo> {
+        let path = source.summary.as_deref()?;
+        let oddity = if let Some(why) = self.aside.get(&place) {
+            let what = format!("this summary is left aside, for it is of other rows: {why}");
+            Oddity::new(path, None, what)
+        } else {
+            match RunInfo::read(path) {
+                Ok(run) => return Some(run),
+                // The rows are what counts.
+                Err(error) => Oddity::new(&source.path, None, error.to_string()),
+            }
+        };
+        self.results.oddities.push(oddity);
+        None
+    }
+
     /// Adds all rows of a file; gives their number.
-    fn rows(&mut self, jtl: &mut Jtl) -> Result<u64, ReadError> {
+    fn rows(
+        &mut self,
+        place: usize,
+        jtl: &mut Jtl,
+        run: Option<&RunInfo>,
+    ) -> Result<u64, ReadError> {
         let (mut rows, mut early, mut subs) = (0, None, SubResults::default());
+        let mut long = None;
+        let (mut clusters, mut outliers) = (Clusters::default(), self.outliers.remove(&place));
         while jtl.advance()? {
             let why = match Row::of(&jtl.record(), &jtl.layout) {
-                Ok(row) => {
+                Ok(mut row) => {
                     rows += 1;
+                    clusters.add(row.time_ms, jtl.line());
+                    if let Some(outliers) = &mut outliers {
+                        row.time_ms = outliers.counted(row.time_ms);
+                    }
                     if row.time_ms < EARLIEST_MS {
                         early.get_or_insert_with(|| (jtl.line(), row.time_ms));
                     }
-                    self.row(&row, subs.is_one(&row));
+                    if row.elapsed > LONG_NS {
+                        long.get_or_insert_with(|| (jtl.line(), row.elapsed / 1_000_000));
+                    }
+                    // A plan of ours may have labels that look like those of sub-results.
+                    let is_sub_result =
+                        subs.is_one(&row) && !run.is_some_and(|run| run.has_sampler(&row.label));
+                    self.row(&row, is_sub_result);
                     continue;
                 }
                 Err(why) => why,
             };
             jtl.leave_out_current(why);
+        }
+        for Cluster { first_ms, rows, line, .. } in outliers.iter().flat_map(|own| &own.clusters) {
+            let time =
+                DateTime::from_timestamp_millis(i64::try_from(*first_ms).unwrap_or(i64::MAX));
+            let time = time.map_or_else(
+                || first_ms.to_string(),
+                |time| time.format("%Y-%m-%d %H:%M:%S").to_string(),
+            );
+            let what = match rows {
+                1 => format!(
+                    "the time {time} is a day or more from all others: the row counts, at the time of the one before"
+                ),
+                rows => format!(
+                    "the time {time} and those of {} more rows are a day or more from all others: the rows \
+                     count, at the time of the one before",
+                    rows - 1
+                ),
+            };
+            jtl.note(Some(*line), what);
+        }
+        if let Some((line, ms)) = long {
+            let what = format!(
+                "`elapsed` is {ms} ms, which is more than a day: rates and means are worth nothing if that is in \
+                 another unit"
+            );
+            jtl.note(Some(line), what);
+        }
+        if let Some(found) = clusters.outliers() {
+            self.found.insert(place, found);
         }
         if let Some((line, time_ms)) = early {
             let what = format!(
@@ -136,19 +248,13 @@ impl Reader {
             Kind::Sample => is_sub_result,
         };
         let end_ms = row.end_ms();
+        self.fractions |= !row.elapsed.is_multiple_of(1_000_000);
         let results = &mut self.results;
         results.started_ms = results.started_ms.min(row.time_ms);
         results.ended_ms = results.ended_ms.max(end_ms);
         let first_ms = *self.first_ms.get_or_insert(row.time_ms);
         let code = code(row);
         let (cause, failure_message) = if row.success { ("", "") } else { cause(row) };
-        let named;
-        let failure_message = if code == Code::Other && !row.success {
-            named = format!("{}: {failure_message}", row.code);
-            &named
-        } else {
-            failure_message
-        };
         let sample = Sample {
             label: &row.label,
             start: moment(self.origin, first_ms, row.time_ms),
@@ -159,7 +265,8 @@ impl Reader {
             code,
             message: &row.message,
             failure_message,
-            cause: if code == Code::Other { failure_message } else { cause },
+            // A code that is none of ours is all that tells it from others.
+            cause: if code == Code::Other && !row.code.is_empty() { &row.code } else { cause },
             success: row.success,
             data_type: match row.data_type {
                 b"text" => DataType::Text,
@@ -245,7 +352,7 @@ mod tests {
     fn counts_of_a_summary_never_overflow() {
         let text = format!("{HEADER}1700000000000,1,say,200,OK,true\n");
         let summary = format!(
-            "{{\"missed\": {0}, \"labels\": {{\"say\": {{\"late\": {0}, \"cut\": {0}, \"late_times\": \
+            "{{\"missed\": {0}, \"labels\": {{\"say\": {{\"count\": 1, \"late\": {0}, \"cut\": {0}, \"late_times\": \
              {{\"min_ms\": 1e300, \"mean_ms\": 1e15, \"max_ms\": 1e18}}}}}}, \"connections\": {{\"opened\": {0}}}}}",
             u64::MAX
         );
@@ -270,6 +377,33 @@ mod tests {
             assert_eq!((results.rows, results.stats.all().failed), (3, 1));
             assert!(results.stats.all().rate().is_some());
         }
+    }
+
+    #[test]
+    fn a_time_far_from_all_others_is_told_and_spoils_no_rate() {
+        let row = |time_ms: u64| format!("{time_ms},10,say,200,OK,true\n");
+        let rows: String = (0..100).map(|number| row(1_700_000_000_000 + number * 10)).collect();
+        for far_ms in [1_800_000_000_000, 5] {
+            for text in [format!("{rows}{}", row(far_ms)), format!("{}{rows}", row(far_ms))] {
+                let results = read_text(format!("{HEADER}{text}").as_bytes(), None).unwrap();
+                let all = results.stats.all();
+                let rate = all.rate().unwrap();
+                assert_eq!(all.count, 101);
+                assert!((100.0..=101.0).contains(&rate), "{far_ms}: {rate}");
+                assert!(results.stats.course().intervals.len() <= 2);
+                let told: Vec<String> = results.oddities.iter().map(ToString::to_string).collect();
+                assert_eq!(told.len(), 1, "{told:?}");
+                assert!(told[0].contains("is a day or more from all others"), "{told:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_sample_of_more_than_a_day_is_told() {
+        let row = "1700000000000,86400001,say,200,OK,true\n";
+        let results = read_text(format!("{HEADER}{row}").as_bytes(), None).unwrap();
+        let told = results.oddities[0].to_string();
+        assert!(told.contains("samples.jtl:2: `elapsed` is 86400001 ms"), "{told}");
     }
 
     proptest! {

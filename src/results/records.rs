@@ -112,6 +112,10 @@ impl<R: Read> Records<R> {
     pub(super) fn advance(&mut self) -> io::Result<Advance> {
         loop {
             let Some(end) = self.line_end()? else { return Ok(Advance::End) };
+            // No line break was found so far.
+            if end == self.filled && !self.ended {
+                return self.pass_over_line();
+            }
             let line = without_return(&self.buffer[self.next..end]);
             if line.is_empty() {
                 self.pass(end, 1);
@@ -191,6 +195,24 @@ impl<R: Read> Records<R> {
         }
     }
 
+    /// Passes over a line that is too long to be a row, to its end.
+    fn pass_over_line(&mut self) -> io::Result<Advance> {
+        self.line = self.next_line;
+        self.next_line += 1;
+        loop {
+            if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.next..self.filled]) {
+                self.next += at + 1;
+                break;
+            }
+            self.next = self.filled;
+            if self.ended {
+                break;
+            }
+            self.fill()?;
+        }
+        Ok(Advance::Broken("the line is longer than 1 MiB"))
+    }
+
     /// The next record, which has quotes and may have line breaks in them.
     fn quoted(&mut self) -> io::Result<Advance> {
         loop {
@@ -204,7 +226,8 @@ impl<R: Read> Records<R> {
                     self.fill()?;
                     continue;
                 }
-                Scan::More => "a quote is never closed",
+                Scan::More if self.ended => "a quote is never closed",
+                Scan::More => "a quote is not closed within 1 MiB",
                 Scan::Broken(why) => why,
             };
             // The line's end was found before.
@@ -350,13 +373,30 @@ mod tests {
     fn a_quote_that_is_never_closed_does_not_fill_the_memory() {
         let text = format!("a,\"b\n{}", "c,d\n".repeat(LONGEST));
         let mut records = Records::new(text.as_bytes(), b',');
-        assert_eq!(records.advance().unwrap(), Advance::Broken("a quote is never closed"));
+        assert_eq!(
+            records.advance().unwrap(),
+            Advance::Broken("a quote is not closed within 1 MiB")
+        );
         let mut rest = 0;
         while records.advance().unwrap() == Advance::Record {
             rest += 1;
         }
         assert_eq!(rest, LONGEST);
         assert!(records.buffer.len() < 2 * LONGEST, "{}", records.buffer.len());
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_one_mistake_and_no_other() {
+        let long = "b".repeat(3 * LONGEST);
+        for field in [format!("\"{long}\""), long] {
+            let text = format!("a\n{field},c\nd\n");
+            let mut records = Records::new(text.as_bytes(), b',');
+            assert_eq!(records.advance().unwrap(), Advance::Record);
+            let broken = Advance::Broken("the line is longer than 1 MiB");
+            assert_eq!((records.advance().unwrap(), records.line()), (broken, 2));
+            assert_eq!((records.advance().unwrap(), records.line()), (Advance::Record, 3));
+            assert_eq!(records.advance().unwrap(), Advance::End);
+        }
     }
 
     #[test]

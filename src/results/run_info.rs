@@ -1,15 +1,16 @@
 //! What a `summary.json` tells that no row does.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::results::ReadError;
 use crate::results::time_stamp::time_stamp;
-use crate::sample::Code;
-use crate::stats::{Stats, Times};
+use crate::results::{ComparisonInfo, ReadError};
+use crate::sample::{Code, one_line};
+use crate::stats::{Blocks, Named, Stats, Times, ToldLabel, ToldTimes, thousands};
 
 /// What is known of a run beside its rows. Every part may be missing: other versions write other files.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -37,9 +38,14 @@ pub struct RunInfo {
     pub groups: Vec<GroupInfo>,
     /// What came of the plan's thresholds.
     pub thresholds: Vec<ThresholdInfo>,
+    /// What a comparison with an earlier run found, if there was one.
+    pub comparison: Option<ComparisonInfo>,
     /// How the generator got on.
     pub generator: GeneratorInfo,
+    /// Whether its times are in whole milliseconds, as rows have them.
+    pub times_in_whole_ms: bool,
     labels: Map<String, Value>,
+    lag: TimesInfo,
     connections: ConnectionsInfo,
     skipped: Vec<SkippedInfo>,
     filters: Vec<FilteredInfo>,
@@ -87,6 +93,8 @@ pub struct GroupInfo {
     pub model: String,
     /// Virtual threads.
     pub threads: u32,
+    /// Whether it was to take samples and has taken none.
+    pub no_sample: bool,
 }
 
 /// What the generator says of itself.
@@ -164,6 +172,15 @@ struct HandshakeInfo {
 #[serde(default)]
 struct LabelInfo {
     transaction: bool,
+    count: u64,
+    failed: u64,
+    rate_per_s: Option<f64>,
+    #[serde(flatten)]
+    times: TimesInfo,
+    ok: TimesInfo,
+    first_ms: Option<f64>,
+    gaps: Option<TimesInfo>,
+    intended: Option<TimesInfo>,
     late: u64,
     late_times: TimesInfo,
     unmatched: u64,
@@ -197,6 +214,10 @@ struct FilteredInfo {
 struct TimesInfo {
     min_ms: Option<f64>,
     mean_ms: Option<f64>,
+    p50_ms: Option<f64>,
+    p90_ms: Option<f64>,
+    p95_ms: Option<f64>,
+    p99_ms: Option<f64>,
     max_ms: Option<f64>,
 }
 
@@ -225,8 +246,80 @@ impl RunInfo {
         self.connections.peak
     }
 
+    /// What tells that it is of other rows than these; `None` if nothing does.
+    pub(super) fn contradiction(&self, stats: &Stats) -> Option<String> {
+        let labels = self.figures();
+        let rows = |named: &Named<'_>| (named.figures.count, named.figures.failed);
+        let named = stats.named();
+        let samplers = named.iter().filter(|one| !one.transaction).map(rows);
+        let infos = labels.values().filter(|info| !info.transaction);
+        let (told, there) = (sum(infos.map(LabelInfo::rows)), sum(samplers));
+        if told != there {
+            return Some(format!("it tells of {}, the rows are {}", samples(told), samples(there)));
+        }
+        let there: BTreeMap<&str, _> = named.iter().map(|one| (&*one.name, rows(one))).collect();
+        let names = labels.keys().map(String::as_str).chain(there.keys().copied());
+        names.into_iter().find_map(|name| {
+            let told = labels.get(name).map_or((0, 0), LabelInfo::rows);
+            let there = there.get(name).copied().unwrap_or_default();
+            let (of, label) = (samples(told), one_line(name));
+            (told != there)
+                .then(|| format!("of `{label}` it tells of {of}, the rows are {}", samples(there)))
+        })
+    }
+
+    /// By name, without `all`, which sums up the others.
+    fn figures(&self) -> BTreeMap<String, LabelInfo> {
+        let labels = self.labels.iter().filter(|(name, _)| *name != "all");
+        let read = |(name, value): (&String, &Value)| {
+            Some((name.clone(), LabelInfo::deserialize(value).ok()?))
+        };
+        labels.filter_map(read).collect()
+    }
+
+    /// What it has percentiles of that rows have not: with those of other runs they cannot be joined.
+    pub fn unjoinable(&self) -> BTreeSet<&'static str> {
+        let figures = self.figures();
+        let has = |what, is: fn(&LabelInfo) -> bool| figures.values().any(is).then_some(what);
+        let parts = [
+            has("first exchanges", |info| info.first_ms.is_some()),
+            has("times from the intended start", |info| info.intended.is_some()),
+            has("times between messages", |info| info.gaps.is_some()),
+            has("late replies", |info| info.late > 0),
+            has("handshakes", |_| true).filter(|_| self.connections.opened > 0),
+        ];
+        parts.into_iter().flatten().collect()
+    }
+
+    /// Whether a sampler has this label.
+    pub(super) fn has_sampler(&self, label: &str) -> bool {
+        self.labels.get(label).is_some_and(|info| info.get("transaction") != Some(&true.into()))
+    }
+
+    /// Gives the figures of its rows the precision that the run itself had.
+    pub(super) fn refine(&self, stats: &mut Stats, blocks: &mut Blocks) {
+        if self.times_in_whole_ms {
+            return;
+        }
+        let figures = self.figures();
+        let mut told: HashMap<(Option<String>, bool), ToldLabel> = HashMap::new();
+        for Named { name, transaction, label, .. } in stats.named() {
+            if let Some(info) = figures.get(&*name) {
+                told.insert((Some(label.to_owned()), transaction), info.told());
+            }
+        }
+        if let Some(Ok(all)) = self.labels.get("all").map(LabelInfo::deserialize) {
+            told.insert((None, false), all.told());
+        }
+        let of = |label: Option<&str>, transaction| {
+            told.get(&(label.map(str::to_owned), transaction)).cloned()
+        };
+        stats.refine(of);
+        blocks.refine(|label, transaction| Some(of(Some(label), transaction)?.all.percentiles));
+    }
+
     /// Adds to the figures of its rows what only the summary counts. Of times it knows how many there
-    /// were, their minimum, mean and maximum, and no percentiles.
+    /// were, their minimum, mean and maximum, and some percentiles.
     pub(super) fn add_to(&self, stats: &mut Stats) {
         for (name, value) in &self.labels {
             // `all` sums up the others.
@@ -242,9 +335,31 @@ impl RunInfo {
         for FilteredInfo { label, filter, count } in &self.filters {
             stats.label_mut(label).add_filtered(filter, *count);
         }
+        for group in self.groups.iter().filter(|group| group.phase == "main") {
+            if group.no_sample {
+                stats.idle_groups.push(group.name.clone());
+            } else {
+                stats.groups_begun.insert(group.name.clone());
+            }
+        }
+        // How many there were it does not say.
+        stats.lag.merge(&self.lag.times(0));
         stats.missed += self.missed;
         stats.rendezvous_missed += self.rendezvous_missed;
         self.connections.add_to(stats);
+    }
+}
+
+/// Rows, and those that failed, of all.
+fn sum(rows: impl Iterator<Item = (u64, u64)>) -> (u64, u64) {
+    rows.fold((0, 0), |all, one| (all.0.saturating_add(one.0), all.1.saturating_add(one.1)))
+}
+
+fn samples((count, failed): (u64, u64)) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    match failed {
+        0 => format!("{} sample{plural}", thousands(count)),
+        _ => format!("{} sample{plural} ({} failed)", thousands(count), thousands(failed)),
     }
 }
 
@@ -262,12 +377,34 @@ fn bound(value: &mut Value) {
 }
 
 impl LabelInfo {
+    fn rows(&self) -> (u64, u64) {
+        (self.count, self.failed)
+    }
+
+    fn told(&self) -> ToldLabel {
+        ToldLabel {
+            rate: self.rate_per_s,
+            all: self.times.told(),
+            ok: self.ok.told(),
+            first: duration(self.first_ms),
+            gaps: self.gaps.as_ref().map(TimesInfo::told),
+            intended: self.intended.as_ref().map(TimesInfo::told),
+        }
+    }
+
     fn add_to(&self, name: &str, stats: &mut Stats) {
         let counted = self.late + self.unmatched + self.clock_skew + self.messages;
-        if self.transaction || counted + self.early + self.unanswered + self.cut == 0 {
+        let others = self.early + self.unanswered + self.cut;
+        if self.transaction || counted + others == 0 && self.intended.is_none() {
             return;
         }
         let label = stats.label_mut(name);
+        if let Some(gaps) = &self.gaps {
+            label.gaps.get_or_insert_default().merge(&gaps.times(self.messages));
+        }
+        if let Some(intended) = &self.intended {
+            label.intended.get_or_insert_default().merge(&intended.times(self.count));
+        }
         label.unmatched += self.unmatched;
         label.clock_skew += self.clock_skew;
         label.messages += self.messages;
@@ -311,11 +448,26 @@ impl ConnectionsInfo {
 }
 
 impl TimesInfo {
-    fn times(&self, count: u64) -> Times {
-        let time = |ms: Option<f64>| Duration::try_from_secs_f64(ms? / 1e3).ok();
-        match (time(self.min_ms), time(self.mean_ms), time(self.max_ms)) {
-            (Some(min), Some(mean), Some(max)) => Times::summed_up(count, min, mean, max),
-            _ => Times::default(),
+    fn told(&self) -> ToldTimes {
+        let percentiles =
+            [(0.5, self.p50_ms), (0.9, self.p90_ms), (0.95, self.p95_ms), (0.99, self.p99_ms)];
+        let known = percentiles.into_iter().filter_map(|(share, ms)| Some((share, duration(ms)?)));
+        ToldTimes {
+            min: duration(self.min_ms),
+            mean: duration(self.mean_ms),
+            max: duration(self.max_ms),
+            percentiles: known.collect(),
         }
     }
+
+    fn times(&self, count: u64) -> Times {
+        Times::told(count, &self.told())
+    }
+}
+
+/// Of milliseconds, if that is what they are.
+fn duration(ms: Option<f64>) -> Option<Duration> {
+    // No sample takes longer than the 31 years that rows may tell of.
+    let ms = ms.filter(|ms| *ms < 1e12)?;
+    Duration::try_from_secs_f64(ms / 1e3).ok()
 }

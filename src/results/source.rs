@@ -1,5 +1,6 @@
 //! What a path on the command line stands for.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::results::ReadError;
@@ -23,7 +24,13 @@ pub struct Source {
 impl Source {
     /// Looks for the JTL of a run folder, or for the summary of a JTL.
     pub fn find(path: &Path) -> Result<Self, ReadError> {
-        let is_folder = fs_err::metadata(path)?.is_dir();
+        let is_folder = match fs_err::metadata(path) {
+            Ok(found) => found.is_dir(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(ReadError::wrong(path, None, "no such file or folder"));
+            }
+            Err(error) => return Err(error.into()),
+        };
         let jtl = if is_folder { in_folder(path)? } else { path.to_owned() };
         let beside = if JTLS.iter().any(|name| jtl.file_name() == Some(name.as_ref())) {
             jtl.with_file_name(SUMMARY)
@@ -71,6 +78,6 @@ mod tests {
         assert!(error.to_string().ends_with("the folder has no `samples.jtl`"), "{error}");
         assert!(error.help().is_some());
         let error = Source::find(&root.path().join("gone")).unwrap_err();
-        assert!(error.to_string().contains("gone"), "{error}");
+        assert!(error.to_string().ends_with("gone: no such file or folder"), "{error}");
     }
 }

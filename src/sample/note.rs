@@ -211,6 +211,11 @@ pub enum Note<'a> {
         /// How long after it was to start.
         late: Duration,
     },
+    /// The first sample of a main thread group.
+    GroupBegan {
+        /// The group's name.
+        group: &'a str,
+    },
     /// A virtual thread finished.
     ThreadFinished,
     /// A virtual thread ended early; comes before its `ThreadFinished`.

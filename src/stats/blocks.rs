@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
@@ -43,6 +44,8 @@ pub struct LabelBlocks {
     /// Whether it is a transaction's.
     pub transaction: bool,
     blocks: Vec<Block>,
+    /// Percentiles that are better known than from the rows: shares, and the time that each does not exceed.
+    told: Vec<(f64, Duration)>,
 }
 
 /// What happened in a span.
@@ -91,6 +94,14 @@ impl Blocks {
         &self.labels
     }
 
+    /// Takes percentiles of labels from one who knew the times better than rows tell them; `told` has them by
+    /// label and whether it is a transaction's.
+    pub fn refine(&mut self, told: impl Fn(&str, bool) -> Option<Vec<(f64, Duration)>>) {
+        for label in &mut self.labels {
+            label.told = told(&label.label, label.transaction).unwrap_or_default();
+        }
+    }
+
     /// How many spans the run has.
     pub fn count(&self) -> usize {
         usize::try_from(self.last_ms / self.length_ms).map_or(BLOCKS, |last| last + 1)
@@ -121,7 +132,12 @@ impl Blocks {
         self.last = index.get(name).copied().unwrap_or_else(|| {
             let (label, at): (Arc<str>, _) = (name.into(), self.labels.len());
             index.insert(Arc::clone(&label), at);
-            self.labels.push(LabelBlocks { label, transaction, blocks: Vec::new() });
+            self.labels.push(LabelBlocks {
+                label,
+                transaction,
+                blocks: Vec::new(),
+                told: Vec::new(),
+            });
             at
         });
         self.last
@@ -145,6 +161,12 @@ impl LabelBlocks {
     /// Its spans, up to the last in which something happened.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
+    }
+
+    /// The time that a share of all, from 0 to 1, does not exceed, if it is known better than from the spans.
+    pub fn told(&self, share: f64) -> Option<Duration> {
+        let found = self.told.iter().find(|(known, _)| (known - share).abs() < 1e-9);
+        found.map(|(_, time)| *time)
     }
 }
 
@@ -190,8 +212,6 @@ impl Block {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     fn sample(elapsed_ms: u64, success: bool) -> Sample<'static> {

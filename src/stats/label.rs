@@ -1,11 +1,12 @@
 //! What is known of one label.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use crate::clock::nanoseconds;
 use crate::sample::{Code, Delay, Sample, one_line};
-use crate::stats::Times;
+use crate::stats::{Times, ToldTimes};
 
 /// Different causes of failure that one label keeps apart.
 const MAX_CAUSES: usize = 100;
@@ -20,6 +21,16 @@ pub struct CauseKey {
     pub code: Code,
     /// The unexpanded text, or the response message where there is none; as a row would hold it.
     pub text: String,
+}
+
+impl CauseKey {
+    /// The code as rows have it: the text tells one that is none of ours.
+    pub fn shown_code(&self) -> Cow<'_, str> {
+        match self.code {
+            Code::Other => Cow::Borrowed(&self.text),
+            code => Cow::Owned(code.to_string()),
+        }
+    }
 }
 
 /// So many causes of a label keep what the server answered.
@@ -80,7 +91,57 @@ pub struct LabelStats {
     span: Option<(Instant, Instant)>,
 }
 
+/// Figures of a label as a summary tells them.
+#[derive(Debug, Clone, Default)]
+pub struct ToldLabel {
+    /// Rows a second.
+    pub rate: Option<f64>,
+    /// Elapsed times of all rows.
+    pub all: ToldTimes,
+    /// Those of the rows that passed.
+    pub ok: ToldTimes,
+    /// The median of the first exchange on each connection.
+    pub first: Option<Duration>,
+    /// Times between the messages of a `read`.
+    pub gaps: Option<ToldTimes>,
+    /// Times from the intended start.
+    pub intended: Option<ToldTimes>,
+}
+
 impl LabelStats {
+    /// Takes figures of the same rows from one who knew their times better.
+    #[expect(clippy::cast_precision_loss, reason = "a rate needs no 53 bits")]
+    pub fn refine(&mut self, told: &ToldLabel) {
+        if let Some(ok) = &mut self.ok {
+            ok.refine(&told.ok);
+        }
+        self.all.refine(&told.all);
+        let count = self.count;
+        let times = |told: &ToldTimes| Box::new(Times::told(count, told));
+        if let Some(median) = told.first {
+            let [min, mean, max] = [Some(median); 3];
+            let percentiles = vec![(0.5, median)];
+            self.first = Some(times(&ToldTimes { min, mean, max, percentiles }));
+        }
+        self.gaps = told.gaps.as_ref().map(times).or_else(|| self.gaps.take());
+        self.intended = told.intended.as_ref().map(times).or_else(|| self.intended.take());
+        let long = told.rate.filter(|rate| *rate > 0.0).map(|rate| count as f64 / rate);
+        let long = long.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        if let (Some((start, _)), Some(long)) = (self.span, long)
+            && let Some(end) = start.checked_add(long)
+        {
+            self.span = Some((start, end));
+        }
+    }
+
+    /// Says that the times of its rows were rounded to whole milliseconds.
+    pub fn in_whole_ms(&mut self) {
+        self.all.in_whole_ms();
+        if let Some(ok) = &mut self.ok {
+            ok.in_whole_ms();
+        }
+    }
+
     /// Adds a row.
     pub fn record(&mut self, sample: &Sample<'_>) {
         self.count += 1;

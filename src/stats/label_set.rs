@@ -86,6 +86,11 @@ impl LabelSet {
         labels.into_iter().map(|label| (&*label.name, &label.stats))
     }
 
+    /// The same, to change them.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut LabelStats)> {
+        self.labels.iter_mut().map(|label| (&*label.name, &mut label.stats))
+    }
+
     /// All labels together.
     pub(super) fn all(&self) -> LabelStats {
         let mut all = LabelStats::default();

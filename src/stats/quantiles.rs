@@ -19,6 +19,48 @@ pub(crate) enum Quantiles {
     Few(Vec<u64>),
     /// More of them.
     Many(Box<Histogram<u32>>),
+    /// Some percentiles as somebody told them, who knew the values better than they are known here.
+    Told(Box<Told>),
+}
+
+/// Percentiles that were told, and values as far as they are known.
+#[derive(Debug, Clone)]
+pub(crate) struct Told {
+    /// Shares, from 0 to 1 and ascending, and the value in microseconds that each does not exceed.
+    points: Vec<(f64, u64)>,
+    /// The values, to less precision; perhaps none. Never told itself.
+    values: Quantiles,
+}
+
+impl Told {
+    /// The value that a share does not exceed: what was told, or else what the values say, within what was.
+    fn at(&self, quantile: f64) -> Option<u64> {
+        let is_it = |(share, _): &&(f64, u64)| (share - quantile).abs() < 1e-9;
+        if let Some((_, us)) = self.points.iter().find(is_it) {
+            return Some(*us);
+        }
+        let at_least = self.points.iter().rfind(|(share, _)| *share < quantile);
+        let at_most = self.points.iter().find(|(share, _)| *share > quantile);
+        let us = self.values.at(quantile)?;
+        let us = at_least.map_or(us, |(_, least)| us.max(*least));
+        Some(at_most.map_or(us, |(_, most)| us.min(*most)))
+    }
+
+    /// How many of `count` values are at most `us`, in the same way.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "a share of a count"
+    )]
+    fn count_up_to(&self, us: u64, count: u64) -> u64 {
+        let rank = |share: f64| (share * count as f64).ceil() as u64;
+        let at_least = self.points.iter().rfind(|(_, value)| *value <= us);
+        let fewer_than = self.points.iter().find(|(_, value)| *value > us);
+        let found = self.values.count_up_to(us, count);
+        let found = at_least.map_or(found, |(share, _)| found.max(rank(*share)));
+        fewer_than.map_or(found, |(share, _)| found.min(rank(*share).saturating_sub(1)))
+    }
 }
 
 impl Default for Quantiles {
@@ -28,12 +70,25 @@ impl Default for Quantiles {
 }
 
 impl Quantiles {
+    /// The same values, of which these percentiles are better known: shares, ascending, and microseconds.
+    pub(crate) fn told(self, points: Vec<(f64, u64)>) -> Self {
+        Self::Told(Box::new(Told { points, values: self.untold() }))
+    }
+
+    /// Only the values: what was told of them does not hold for more of them.
+    fn untold(self) -> Self {
+        match self {
+            Self::Told(told) => told.values,
+            values => values,
+        }
+    }
+
     /// Adds a value in microseconds.
     pub(crate) fn record(&mut self, us: u64) {
         let us = us.min(LARGEST_US);
         match self {
             Self::Few(values) if values.len() < FEW => values.push(us),
-            Self::Few(_) => record_in(self.grown(), us),
+            Self::Few(_) | Self::Told(_) => record_in(self.grown(), us),
             Self::Many(histogram) => record_in(histogram, us),
         }
     }
@@ -54,6 +109,9 @@ impl Quantiles {
 
     /// The histogram, made now if there was none.
     fn grown(&mut self) -> &mut Histogram<u32> {
+        if let Self::Told(_) = self {
+            *self = std::mem::take(self).untold();
+        }
         if let Self::Few(values) = self {
             let mut grown = Box::new(Histogram::new(DIGITS).expect("1 to 5 digits are valid"));
             for us in values {
@@ -63,12 +121,16 @@ impl Quantiles {
         }
         match self {
             Self::Many(histogram) => histogram,
-            Self::Few(_) => unreachable!("replaced above"),
+            Self::Few(_) | Self::Told(_) => unreachable!("replaced above"),
         }
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {
+        if let Self::Told(_) = self {
+            *self = std::mem::take(self).untold();
+        }
         match other {
+            Self::Told(told) => self.merge(&told.values),
             Self::Few(values) => values.iter().for_each(|us| self.record(*us)),
             Self::Many(theirs) => {
                 let added = self.grown().add(&**theirs);
@@ -86,12 +148,14 @@ impl Quantiles {
             Self::Few(values) => nearest_rank(values, quantile),
             Self::Many(histogram) if histogram.is_empty() => None,
             Self::Many(histogram) => Some(histogram.value_at_quantile(quantile)),
+            Self::Told(told) => told.at(quantile),
         }
     }
 
-    /// How many values are at most `us` microseconds, within the histogram's error.
-    pub(crate) fn count_up_to(&self, us: u64) -> u64 {
+    /// How many of `count` values are at most `us` microseconds, within the histogram's error.
+    pub(crate) fn count_up_to(&self, us: u64, count: u64) -> u64 {
         match self {
+            Self::Told(told) => told.count_up_to(us, count),
             Self::Few(values) => values.iter().filter(|value| **value <= us).count() as u64,
             Self::Many(histogram) => histogram.count_between(0, us),
         }

@@ -1,6 +1,7 @@
 //! All figures of a run, or of one worker's part of it.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -8,7 +9,7 @@ use crate::clock;
 use crate::sample::{EndCause, Note, Sample};
 use crate::stats::label_set::LabelSet;
 use crate::stats::series::{MOST, Series};
-use crate::stats::{ConnectionStats, Course, Health, LabelNames, LabelStats, Times};
+use crate::stats::{ConnectionStats, Course, Health, LabelNames, LabelStats, Times, ToldLabel};
 
 /// All figures of a run, or of one worker's part of it.
 #[derive(Debug, Clone, Default)]
@@ -33,6 +34,25 @@ pub struct Stats {
     pub rendezvous_missed: u64,
     /// Threads that ended before their loops or time were used up, with one of them.
     pub ended_early: BTreeMap<EndCause, (u64, String)>,
+    /// Main thread groups that have taken a sample.
+    pub groups_begun: BTreeSet<String>,
+    /// Main thread groups that have samplers and have taken no sample; known at the end.
+    pub idle_groups: Vec<String>,
+    /// All samplers together, where a summary knows their times better than they are known here.
+    told: Option<Box<LabelStats>>,
+}
+
+/// Figures under a name of their own.
+#[derive(Debug, Clone)]
+pub struct Named<'a> {
+    /// As tables and summaries have it.
+    pub name: Cow<'a, str>,
+    /// Whether it sums up other labels' samples.
+    pub transaction: bool,
+    /// As rows have it.
+    pub label: &'a str,
+    /// What is known of it.
+    pub figures: &'a LabelStats,
 }
 
 impl Stats {
@@ -68,6 +88,9 @@ impl Stats {
             series: Series::default(),
             rendezvous_missed: self.rendezvous_missed,
             ended_early: self.ended_early.clone(),
+            groups_begun: self.groups_begun.clone(),
+            idle_groups: self.idle_groups.clone(),
+            told: None,
         }
     }
 
@@ -184,12 +207,16 @@ impl Stats {
             Note::ThreadEndedEarly { thread, cause } => {
                 self.ended_early.entry(*cause).or_insert_with(|| (0, (*thread).to_owned())).0 += 1;
             }
+            Note::GroupBegan { group } => {
+                self.groups_begun.insert((*group).to_owned());
+            }
             Note::ThreadFinished | Note::Log { .. } => {}
         }
     }
 
     /// Adds all that another has seen.
     pub fn merge(&mut self, other: Self) {
+        self.told = None;
         self.samplers.merge(other.samplers);
         self.transactions.merge(other.transactions);
         self.connections.merge(&other.connections);
@@ -199,6 +226,8 @@ impl Stats {
         self.health.merge(other.health);
         self.series.merge([other.series]);
         self.rendezvous_missed += other.rendezvous_missed;
+        self.groups_begun.extend(other.groups_begun);
+        self.idle_groups.extend(other.idle_groups);
         for (cause, (count, example)) in other.ended_early {
             self.ended_early.entry(cause).or_insert_with(|| (0, example)).0 += count;
         }
@@ -210,6 +239,25 @@ impl Stats {
         self.samplers.iter()
     }
 
+    /// The samplers' labels, then those of transactions, each under a name that no other has: none is `all`,
+    /// which is all samplers together.
+    pub fn named(&self) -> Vec<Named<'_>> {
+        const ALL: &str = "all";
+        let samplers = self.labels().map(|(label, figures)| {
+            // Reserved, so a plan has no such label; but a template may come to it.
+            let name = if label == ALL { "all (a label)" } else { label };
+            Named { name: name.into(), transaction: false, label, figures }
+        });
+        let mut named: Vec<_> = samplers.collect();
+        let taken: HashSet<Cow<'_, str>> = named.iter().map(|one| one.name.clone()).collect();
+        named.extend(self.transactions().map(|(label, figures)| {
+            let taken = label == ALL || taken.contains(label);
+            let name = if taken { format!("{label} (transaction)").into() } else { label.into() };
+            Named { name, transaction: true, label, figures }
+        }));
+        named
+    }
+
     /// The same of transactions.
     pub fn transactions(&self) -> impl Iterator<Item = (&str, &LabelStats)> {
         self.transactions.iter()
@@ -217,7 +265,37 @@ impl Stats {
 
     /// All samplers together.
     pub fn all(&self) -> LabelStats {
-        self.samplers.all()
+        self.told.as_deref().cloned().unwrap_or_else(|| self.samplers.all())
+    }
+
+    /// Takes figures of the same rows from one who knew their times better; nothing is to be added after
+    /// that. `told` has them by label and whether it is a transaction's; those of `None` are all samplers'.
+    pub fn refine(&mut self, told: impl Fn(Option<&str>, bool) -> Option<ToldLabel>) {
+        let sets = [(&mut self.samplers, false), (&mut self.transactions, true)];
+        for (labels, transaction) in sets {
+            for (name, label) in labels.iter_mut() {
+                if let Some(told) = told(Some(name), transaction) {
+                    label.refine(&told);
+                }
+            }
+        }
+        let mut all = self.samplers.all();
+        if let Some(told) = told(None, false) {
+            all.refine(&told);
+        }
+        self.told = Some(Box::new(all));
+    }
+
+    /// Says that the times of all rows were rounded to whole milliseconds.
+    pub fn in_whole_ms(&mut self) {
+        let labels = self.samplers.iter_mut().chain(self.transactions.iter_mut());
+        labels.for_each(|(_, label)| label.in_whole_ms());
+    }
+
+    /// Whether times were rounded to whole milliseconds.
+    pub fn are_in_whole_ms(&self) -> bool {
+        let mut labels = self.labels().chain(self.transactions());
+        labels.any(|(_, label)| label.all.are_in_whole_ms())
     }
 
     /// The figures of a sampler's label, to add to them what has no row and no note.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::clock::round_ms;
 use crate::stats::quantiles::Quantiles;
 
 /// Elapsed times of many samples. Percentiles come from microseconds; minimum, maximum and mean are
@@ -12,17 +13,55 @@ pub struct Times {
     sum: Duration,
     min: Option<Duration>,
     max: Duration,
+    /// Whether they were rounded to whole milliseconds before they were added.
+    whole_ms: bool,
     quantiles: Quantiles,
 }
 
+/// Figures of times as a summary tells them.
+#[derive(Debug, Clone, Default)]
+pub struct ToldTimes {
+    /// The shortest.
+    pub min: Option<Duration>,
+    /// The mean.
+    pub mean: Option<Duration>,
+    /// The longest.
+    pub max: Option<Duration>,
+    /// Shares, from 0 to 1 and ascending, and the time that each does not exceed.
+    pub percentiles: Vec<(f64, Duration)>,
+}
+
 impl Times {
-    /// So many times of which only this is known: their percentiles are not.
-    pub fn summed_up(count: u64, min: Duration, mean: Duration, max: Duration) -> Self {
-        let sum = mean.as_nanos().saturating_mul(u128::from(count));
+    /// So many times of which only this is known; of their percentiles those that were told.
+    pub fn told(count: u64, told: &ToldTimes) -> Self {
+        let mut times = Self { count, ..Self::default() };
+        times.refine(told);
+        times
+    }
+
+    /// Takes figures of the same times from one who knew them better.
+    pub fn refine(&mut self, told: &ToldTimes) {
+        let (Some(min), Some(mean), Some(max)) = (told.min, told.mean, told.max) else { return };
+        let sum = mean.as_nanos().saturating_mul(u128::from(self.count));
         let seconds = u64::try_from(sum / 1_000_000_000).unwrap_or(u64::MAX);
-        let sum = Duration::new(seconds, u32::try_from(sum % 1_000_000_000).unwrap_or(0));
-        let min = (count > 0).then_some(min);
-        Self { count, sum, min, max, quantiles: Quantiles::default() }
+        self.sum = Duration::new(seconds, u32::try_from(sum % 1_000_000_000).unwrap_or(0));
+        (self.min, self.max, self.whole_ms) = (Some(min), max.max(min), false);
+        let points = told.percentiles.iter().map(|(share, time)| (*share, microseconds(*time)));
+        let mut points: Vec<_> = points.collect();
+        if !points.is_empty() {
+            points.push((1.0, microseconds(self.max)));
+        }
+        self.quantiles = std::mem::take(&mut self.quantiles).told(points);
+    }
+
+    /// Says that these times were rounded to whole milliseconds: their percentiles are such too.
+    pub fn in_whole_ms(&mut self) {
+        self.whole_ms = true;
+    }
+
+    /// Whether they are in whole milliseconds, the shortest ones 0.
+    pub fn are_in_whole_ms(&self) -> bool {
+        self.whole_ms && self.count > 0
     }
 
     /// Adds one time.
@@ -52,11 +91,17 @@ impl Times {
 
     /// Adds all times of another.
     pub fn merge(&mut self, other: &Self) {
+        if self.count == 0 {
+            // What was told of the other holds for both.
+            self.quantiles = other.quantiles.clone();
+        } else {
+            self.quantiles.merge(&other.quantiles);
+        }
         self.count += other.count;
+        self.whole_ms |= other.whole_ms;
         self.sum = self.sum.saturating_add(other.sum);
         self.min = [self.min, other.min].into_iter().flatten().min();
         self.max = self.max.max(other.max);
-        self.quantiles.merge(&other.quantiles);
     }
 
     /// How many times were added.
@@ -66,8 +111,8 @@ impl Times {
 
     /// The same times, of which no percentiles are known any more.
     pub(super) fn without_quantiles(&self) -> Self {
-        let Self { count, sum, min, max, .. } = *self;
-        Self { count, sum, min, max, quantiles: Quantiles::default() }
+        let Self { count, sum, min, max, whole_ms, .. } = *self;
+        Self { count, sum, min, max, whole_ms, quantiles: Quantiles::default() }
     }
 
     /// All of them together.
@@ -77,7 +122,12 @@ impl Times {
 
     /// How many are at most `bound` long, within the histogram's error; none of those that were summed up.
     pub fn count_up_to(&self, bound: Duration) -> u64 {
-        self.quantiles.count_up_to(microseconds(bound)).min(self.count)
+        match (self.min, self.max()) {
+            (Some(min), _) if bound < min => 0,
+            // Nothing is beyond the longest, whatever a histogram makes of it.
+            (_, Some(max)) if max <= bound && self.percentile(50.0).is_some() => self.count,
+            _ => self.quantiles.count_up_to(microseconds(bound), self.count).min(self.count),
+        }
     }
 
     /// The shortest; `None` if there is none.
@@ -101,6 +151,7 @@ impl Times {
     pub fn percentile(&self, percent: f64) -> Option<Duration> {
         let (min, max) = (self.min?, self.max);
         let value = Duration::from_micros(self.quantiles.at(percent / 100.0)?);
+        let value = if self.whole_ms { Duration::from_millis(round_ms(value)) } else { value };
         Some(value.clamp(min, max))
     }
 }
@@ -149,7 +200,7 @@ mod tests {
             assert_eq!(times.sum(), Duration::from_millis(count * (count + 1) / 2));
         }
         let [ms_1, ms_2] = [1, 2].map(Duration::from_millis);
-        assert_eq!(Times::summed_up(3, ms_1, ms_1, ms_2).count_up_to(ms_2), 0);
+        assert_eq!(Times::told(3, &told([ms_1, ms_1, ms_2], &[])).count_up_to(ms_2), 0);
     }
 
     #[test]
@@ -165,14 +216,46 @@ mod tests {
         }
     }
 
+    fn told([min, mean, max]: [Duration; 3], percentiles: &[(f64, Duration)]) -> ToldTimes {
+        let percentiles = percentiles.to_vec();
+        ToldTimes { min: Some(min), mean: Some(mean), max: Some(max), percentiles }
+    }
+
     #[test]
     fn times_that_were_summed_up_keep_what_is_known_of_them() {
         let [ms_1, ms_2, ms_4] = [1, 2, 4].map(Duration::from_millis);
-        let mut all = Times::summed_up(3, ms_1, ms_2, ms_4);
+        let mut all = Times::told(3, &told([ms_1, ms_2, ms_4], &[]));
         assert_eq!((all.count(), all.min(), all.mean()), (3, Some(ms_1), Some(ms_2)));
         assert_eq!((all.max(), all.percentile(50.0)), (Some(ms_4), None));
-        all.merge(&Times::summed_up(0, ms_1, ms_1, ms_1));
+        all.merge(&Times::told(0, &told([ms_1; 3], &[])));
         assert_eq!((all.count(), all.mean()), (3, Some(ms_2)));
+    }
+
+    #[test]
+    fn what_was_told_of_times_goes_before_what_their_rounded_values_say() {
+        let mut rounded = Times::default();
+        for ms in [0, 0, 0, 1, 7] {
+            rounded.record(Duration::from_millis(ms));
+        }
+        rounded.in_whole_ms();
+        assert_eq!(rounded.percentile(50.0), Some(Duration::ZERO));
+        let [us_120, us_180, us_900] = [120, 180, 900].map(Duration::from_micros);
+        let max = Duration::from_micros(7_100);
+        let percentiles = [(0.5, us_180), (0.9, us_900)];
+        rounded.refine(&told([us_120, us_900, max], &percentiles));
+        assert!(!rounded.are_in_whole_ms());
+        let at = |percent| rounded.percentile(percent).unwrap();
+        assert_eq!([10.0, 50.0, 70.0, 90.0].map(at), [us_120, us_180, us_900, us_900]);
+        assert_eq!((at(100.0), rounded.mean()), (max, Some(us_900)));
+        let up_to = |us| rounded.count_up_to(Duration::from_micros(us));
+        assert_eq!([100, 180, 500, 8_000].map(up_to), [0, 3, 3, 5]);
+        // Told again of the same, and of more than it holds for.
+        let mut more = Times::default();
+        more.merge(&rounded);
+        assert_eq!(more.percentile(50.0), Some(us_180));
+        more.merge(&rounded);
+        assert_eq!((more.count(), more.mean()), (10, Some(us_900)));
+        assert_ne!(more.percentile(50.0), Some(us_180));
     }
 
     proptest! {

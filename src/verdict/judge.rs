@@ -93,6 +93,10 @@ fn objection(stats: &Stats, all: &LabelStats, judged: &[Judged]) -> Option<Strin
     if all.count == 0 {
         return Some("no sample was taken".to_owned());
     }
+    // What setup and teardown did is not what was to be tested.
+    if stats.groups_begun.is_empty() && !stats.idle_groups.is_empty() {
+        return Some("no sample was taken but by `setup` and `teardown`".to_owned());
+    }
     let broken = judged.iter().filter(|one| !one.holds).count();
     if broken > 0 {
         let many = judged.len();

@@ -47,6 +47,9 @@ const closed = async (page) => {
   await page.close();
 };
 
+// Rows that a filter can hide: labels and transactions.
+const filterable = (page) => page.$$eval("#label-table tbody tr:not(.total)", (rows) =>
+  rows.filter((row) => !row.hidden).map((row) => row.cells[0].textContent.trim()));
 const labels = (page) => page.$$eval("#label-table tbody:first-of-type tr", (rows) =>
   rows.filter((row) => !row.hidden).map((row) => row.cells[0].textContent.trim()));
 const column = (page, head) => page.$$eval("#label-table thead th", (heads, wanted) =>
@@ -75,15 +78,52 @@ const sorting = async (page) => {
 };
 
 const filtering = async (page) => {
-  const all = await labels(page);
+  const all = await filterable(page);
   await page.type("#filter", "ROOM 3");
-  const left = await labels(page);
+  const left = await filterable(page);
   const wanted = all.filter((label) => label.includes("room 3"));
-  assert.ok(wanted.length > 3);
+  assert.ok(wanted.length > 3 && wanted.includes("room 3 / journey") && all.includes("visit"));
   assert.deepEqual(left, wanted);
   assert.equal(await page.$eval("#filtered", (one) => one.textContent), `${left.length} of ${all.length}`);
+  assert.ok(await page.$eval("tr.total", (row) => row.checkVisibility()), "the total stays");
   await page.$eval("#filter", (one) => { one.value = ""; one.dispatchEvent(new Event("input")); });
-  assert.equal((await labels(page)).length, all.length);
+  assert.equal((await filterable(page)).length, all.length);
+};
+
+const isInside = (page, inner, outer) => page.evaluate((one, other) => {
+  const [a, b] = [one, other].map((selector) => document.querySelector(selector).getBoundingClientRect());
+  return a.top >= b.top - 1 && a.bottom <= b.bottom + 1;
+}, inner, outer);
+
+// A table of sixty labels scrolls in its place, with the sum in sight, and can be shown whole.
+const unfolding = async (page) => {
+  const total = "#label-table tr.total td";
+  assert.ok(await isInside(page, total, "#label-scroll"), "the sum is in sight");
+  assert.ok(!(await isInside(page, "#label-table tr.transaction", "#label-scroll")));
+  const button = "#label-scroll + button.unfold";
+  assert.equal(await page.$eval(button, (one) => one.textContent), "Show all 63 rows");
+  await page.click(button);
+  assert.ok(await isInside(page, "#label-table tr.transaction", "#label-scroll"), "all rows are in sight");
+  await page.click(button);
+  assert.ok(!(await isInside(page, "#label-table tr.transaction", "#label-scroll")));
+};
+
+const legend = (page) => page.$$eval("#chart-curves .u-series .u-label", (all) => all.slice(1).map((one) => one.textContent));
+const choosing = async (page) => {
+  const before = await legend(page);
+  assert.equal(before.length, 11, `${before}`);
+  assert.match(await page.$eval("#curves-note", (one) => one.checkVisibility() && one.textContent), /^Shown are 10 of 60 labels/);
+  const offered = await page.$$eval("#curve option", (all) => all.slice(1).map((one) => [one.value, one.textContent]));
+  assert.equal(offered.length, 50);
+  const [value, name] = offered.at(-1);
+  const old = await picture(page, "chart-curves");
+  await page.select("#curve", value);
+  const after = await legend(page);
+  assert.equal(after.length, 11);
+  assert.ok(after.includes(name) && after[0] === "all", `${after}`);
+  assert.notEqual(await picture(page, "chart-curves"), old);
+  const [rest] = await page.$$eval("#course-note", (all) => all.map((one) => one.textContent));
+  assert.match(rest, /the first 20 labels can be chosen/);
 };
 
 const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
@@ -184,15 +224,37 @@ const lanes = async (page) => {
   assert.equal(await picture(page, "chart-rate"), rate);
 };
 
+// On paper: heads of columns, charts within the page, small print no larger than the table's, no licence.
 const printing = async (page) => {
+  await page.evaluate(() => {
+    window.addEventListener("beforeprint", () => {
+      window.widest = Math.max(...[...document.querySelectorAll("canvas")].map((one) => one.clientWidth));
+    });
+  });
   const pdf = await page.pdf({ format: "A4" });
   assert.ok(pdf.length > 20_000, `${pdf.length} bytes`);
   assert.equal(await page.$eval("details.file", (details) => details.open), false, "it is folded again");
+  assert.ok((await page.evaluate(() => window.widest)) <= 700, "charts are as wide as paper");
+  await page.setViewport({ width: 703, height: 900 });
+  await page.emulateMediaType("print");
+  const visible = (selector) => page.$$eval(selector, (all) => all.map((one) => one.checkVisibility()));
+  const heads = await visible("#label-table thead th button");
+  assert.ok(heads.length > 10 && heads.every(Boolean), "columns have their names");
+  for (const selector of [".cue", "#theme", ".bar", "footer details"]) {
+    assert.ok(!(await visible(selector)).includes(true), `${selector} is not printed`);
+  }
+  const sizes = await page.$$eval("#label-table th, #label-table td, #causes td, #causes code", (all) =>
+    [...new Set(all.map((one) => getComputedStyle(one).fontSize))]);
+  assert.equal(sizes.length, 1, `${sizes}`);
+  const wide = await page.$$eval("main .scroll > table", (all) => all.map((one) => one.getBoundingClientRect().right));
+  assert.ok(wide.every((right) => right <= 704), `${wide}`);
+  await page.emulateMediaType("screen");
+  await page.setViewport({ width: 1400, height: 900 });
 };
 
 const everything = async (browser, file) => {
   const page = await opened(browser, file);
-  for (const [name, what] of Object.entries({ sorting, filtering, theme, zooming, hovering, scales, lanes, printing })) {
+  for (const [name, what] of Object.entries({ sorting, filtering, unfolding, theme, zooming, hovering, scales, choosing, lanes, printing })) {
     await check(name, () => what(page));
   }
   await closed(page);
@@ -212,6 +274,20 @@ const looks = async (browser, file) => {
           samples: document.querySelector(".tile b").textContent,
           charts: [...document.querySelectorAll(".chart")].filter((one) => one.clientWidth > 0 && !one.querySelector("canvas")).map((one) => one.id),
         }));
+        const words = await page.evaluate(() => {
+          // Codes and short names stay in one line; texts of causes do not go beyond the edge.
+          const codes = [...document.querySelectorAll("code.code, #label-table bdi.label")].filter((one) => /^[\w.-]{1,16}$/.test(one.textContent));
+          const isBroken = (one) => one.checkVisibility() && one.getClientRects().length > 0
+            && one.getBoundingClientRect().height > 1.9 * Number.parseFloat(getComputedStyle(one).lineHeight);
+          const isCut = (one) => one.getBoundingClientRect().right > innerWidth;
+          const lacksCue = (one) => one.scrollWidth > one.clientWidth + 1 && !(one.classList.contains("goes-on") && one.previousElementSibling.checkVisibility());
+          return {
+            broken: codes.filter(isBroken).map((one) => one.textContent),
+            cut: [...document.querySelectorAll("#causes td.example")].filter(isCut).length,
+            uncued: [...document.querySelectorAll(".scroll")].filter(lacksCue).length,
+          };
+        });
+        assert.deepEqual(words, { broken: [], cut: 0, uncued: 0 });
         await page.screenshot({ path: path.join(PICTURES, `${name}-${width}-${theme}.png`), fullPage: true });
         assert.ok(shown.wide <= width, `it is ${shown.wide} px wide`);
         assert.equal(shown.evil, undefined);

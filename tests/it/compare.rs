@@ -1,6 +1,7 @@
 //! `compare` and `run --baseline`, by what a nightly job sees.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -147,6 +148,42 @@ fn what_cannot_be_read_is_exit_code_2() {
     }
 }
 
+/// The folder of a run that was found to be slower than its baseline: whoever reads but one of the
+/// reports learns which figure of which label is worse, and by how much.
+fn every_report_tells_the_regression(folder: &Path, summary: &Value) {
+    let read = |name: &str| fs_err::read_to_string(folder.join(name)).expect("it was written");
+    let comparison = &summary["comparison"];
+    assert_eq!(comparison["regression"], true, "{summary:#}");
+    let labels = comparison["labels"].as_array().expect("labels");
+    let say = labels.iter().find(|label| label["label"] == "say").expect("the label");
+    let p50 = &say["changes"][2];
+    assert_eq!((&p50["metric"], &p50["finding"]), (&"p50".into(), &"worse".into()), "{say:#}");
+    assert_eq!(p50["tolerance"], 0.1);
+    let [base, new] = ["base", "new"].map(|run| p50[run].as_f64().expect("a time"));
+    assert!((5.0..60.0).contains(&base) && new >= 95.0, "{base} {new}");
+
+    let junit = read("junit.xml");
+    let case = junit.split("<testcase ").find(|case| case.contains("name=\"say: p50\""));
+    let case = case.expect("a test case of its own");
+    let message = case.split("message=\"").nth(1).expect("a message");
+    assert!(case.contains("<failure type=\"regression\""), "{case}");
+    assert!(message.contains("ms -&gt; 1") && message.contains("tolerated 10%"), "{case}");
+    let verdict = junit.split("</testcase>").next().expect("the verdict");
+    assert!(verdict.contains("say p50: "), "{verdict}");
+
+    let markdown = read("summary.md");
+    let row = markdown.lines().find(|line| line.starts_with("| <code>say</code> | p50 |"));
+    let row = row.expect("a row");
+    assert!(row.contains("❌ **worse**") && row.ends_with(" | 10% | ❌ **worse** |"), "{row}");
+
+    let page = read("report.html");
+    let section = page.split("<section id=\"comparison\">").nth(1).expect("a section");
+    let section = section.split("</section>").next().expect("its end");
+    assert!(section.contains("✗ regression") && section.contains("are worse"), "{section}");
+    let first = section.split("<tr>").find(|row| row.contains(">say<") && row.contains(">p50<"));
+    assert!(first.expect("a row").contains("✗ worse"), "{section}");
+}
+
 /// 4 threads that ask for 1.2 seconds.
 const PLAN: &str = "
 compare: { p99: 400%, p95: 200%, rate: 40%, at_least: 5ms }
@@ -170,7 +207,7 @@ fn a_run_is_compared_with_its_baseline_at_its_end() {
     };
     let gone = run("10", &["--baseline", "results/latest"]);
     assert_eq!(gone.exit_code, Some(2), "{}", gone.stderr);
-    assert!(gone.stderr.contains("`results/latest`"), "{}", gone.stderr);
+    assert!(gone.stderr.contains("results/latest: no such file or folder"), "{}", gone.stderr);
     assert!(!env.path("results").exists(), "nothing was sent");
 
     assert_eq!(run("10", &[]).exit_code, Some(0));
@@ -188,6 +225,10 @@ fn a_run_is_compared_with_its_baseline_at_its_end() {
     let summary: Value = serde_json::from_str(&summary).expect("JSON");
     assert_eq!((&summary["verdict"], &summary["exit_code"]), (&"failed".into(), &1.into()));
     assert_eq!(summary["plan"]["compare"]["p99"], "400%");
+
+    every_report_tells_the_regression(&latest, &summary);
+    env.wsmeter(&["report", "results/latest", "-o", "again"]).finish().expect_exit(0);
+    every_report_tells_the_regression(&env.path("again"), &summary);
 
     // The tolerances are in the summary, and so are known to `compare`.
     let (first, second) = (env.path("results").join(first), env.path("results").join(second));

@@ -37,6 +37,7 @@ mod push_delay;
 mod read;
 mod regressions;
 mod report_page;
+mod reporting;
 mod results;
 mod run;
 mod schema;

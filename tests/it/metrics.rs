@@ -122,8 +122,9 @@ fn an_address_that_is_taken_is_named_and_nothing_is_sent() {
 fn whoever_asks_badly_is_refused_and_hinders_nobody() {
     let (server, env) = (target(), Env::new());
     let url = format!("target=ws://{}", server.address());
-    let running = env.start(PLAN, &["-J", &url, "--metrics-addr", "127.0.0.1:0"]);
+    let running = env.start(PLAN, &["-J", &url, "--metrics-addr", "localhost:0"]);
     let address = address(&running);
+    assert!(address.starts_with("127.0.0.1:") || address.starts_with("[::1]:"), "{address}");
     let status = |request: &str| {
         let answer = ask(&address, request);
         answer.lines().next().unwrap_or_default().to_owned()
@@ -136,8 +137,8 @@ fn whoever_asks_badly_is_refused_and_hinders_nobody() {
     assert_eq!(status("nonsense\r\n\r\n"), "HTTP/1.1 400 Bad Request");
     let long = format!("GET /metrics HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(15_000));
     assert_eq!(status(&long), "HTTP/1.1 200 OK");
-    // Some say nothing, some never stop, more than are served at once.
-    let slow: Vec<TcpStream> = (0..20)
+    // Some say nothing, some never stop, many more than are served at once.
+    let slow: Vec<TcpStream> = (0..300)
         .map(|number| {
             let mut stream = TcpStream::connect(&address).expect("someone listens");
             let begun = ["", "GET /metrics HTTP/1.1\r\nX: "][number % 2];
@@ -149,7 +150,8 @@ fn whoever_asks_badly_is_refused_and_hinders_nobody() {
     let answer = fetch(&address);
     assert!(answer.ends_with("# EOF\n"), "{answer}");
     let took = clock::now() - begun;
-    assert!(took < Duration::from_secs(29), "{took:?}");
+    // Each of them may take a second; nobody has to wait for all.
+    assert!(took < Duration::from_secs(8), "{took:?}");
     drop(slow);
     running.signal("INT");
     let finished = running.finish();

@@ -1,6 +1,8 @@
 //! `report.html`: what is in it, that nothing in it is obeyed, and how large it gets. The pages stay in
 //! the folder for temporary files, where the browser's test (`tests/browser`) opens them.
 
+mod charts;
+
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -124,6 +126,10 @@ fn stats(labels: usize, seconds: u32, samples: u32, kinds: usize) -> Stats {
             }
         }
     }
+    for transaction in ["room 3 / journey", "visit"].iter().take(labels / 10) {
+        let whole = row(origin, transaction, Duration::from_secs(5), Duration::from_secs(2));
+        stats.sample(&Sample { transaction: true, ..whole });
+    }
     for code in [1_000, 1_001, 1_005, 1_011, 4_001] {
         stats.note(&Note::CloseReceived { code });
     }
@@ -184,6 +190,7 @@ fn known(passed: bool, text: &str) -> Known {
             phase: "main",
             model: "closed",
             threads: 200,
+            no_sample: false,
         }],
         texts: vec![PlanText { path: "plans/chat.yaml".to_owned(), text: text.to_owned() }],
         started: DateTime::from_timestamp(1_793_823_300, 0).expect("it is a time"),

@@ -43,7 +43,7 @@ fn reported(content: impl AsRef<[u8]>) -> (Value, String) {
     env.write("some.jtl", content);
     let finished = report(&env, &["some.jtl", "-o", "report"]);
     assert_eq!(finished.exit_code, Some(0), "{}", finished.stderr);
-    (read(&env.path("report/summary.json")), finished.stderr)
+    (read(&env.path("report/summary.json")), all_output(&finished))
 }
 
 fn read(path: &Path) -> Value {
@@ -72,7 +72,7 @@ fn a_run_is_reported_as_it_was_counted() {
         "{}",
         finished.stderr
     );
-    assert!(finished.stderr.contains("connections     3 opened"), "{}", finished.stderr);
+    assert!(finished.stdout.contains("connections     3 opened"), "{}", finished.stdout);
     let kept = fs_err::read_to_string(env.path("report/summary.json")).expect("a summary");
     assert_eq!(kept, fs_err::read_to_string(env.path("results/summary.json")).expect("a summary"));
 
@@ -94,6 +94,97 @@ fn a_run_is_reported_as_it_was_counted() {
         assert!((number(&own, &place) - number(&read, &place)).abs() <= 0.5, "{place}");
     }
     assert_eq!(read.pointer("/labels/talk/transaction"), Some(&true.into()));
+}
+
+/// The lines of the table of labels in what was printed.
+fn table(text: &str) -> Vec<&str> {
+    let lines = text.lines().skip_while(|line| !line.starts_with("label "));
+    lines.take_while(|line| !line.is_empty()).collect()
+}
+
+#[test]
+fn all_reports_of_a_run_folder_have_the_figures_of_its_summary() {
+    let env = Env::new();
+    let run = env.run(PLAN, &["--serve", "--no-progress"]);
+    let finished = report(&env, &["results", "-o", "report"]);
+    assert_eq!(finished.exit_code, Some(0), "{}", finished.stderr);
+    assert_eq!(table(&all_output(&finished)), table(&run.stderr));
+    let text = |path: &str| fs_err::read_to_string(env.path(path)).expect("it was written");
+    let rows = |path: &str| -> Vec<String> {
+        text(path).lines().filter(|line| line.starts_with("| <code>")).map(str::to_owned).collect()
+    };
+    assert_eq!(rows("report/summary.md"), rows("results/summary.md"));
+    let sums = |path: &str| -> Vec<String> {
+        let text = text(path);
+        let sums = text.lines().filter(|line| line.starts_with("wsmeter_elapsed_seconds_sum"));
+        sums.map(|line| {
+            format!(
+                "{:.5}",
+                line.rsplit_once(' ').expect("a value").1.parse::<f64>().expect("a number")
+            )
+        })
+        .collect()
+    };
+    assert_eq!(sums("report/metrics.txt").len(), 3);
+    for (read, own) in sums("report/metrics.txt").iter().zip(sums("results/metrics.txt")) {
+        let [read, own] = [read, &own].map(|sum| sum.parse::<f64>().expect("a number"));
+        // The summary has means to the microsecond.
+        assert!((read - own).abs() < 20e-6, "{read} {own}");
+    }
+    assert_eq!(text("report/latency.hlog"), text("results/latency.hlog"));
+    let compared =
+        env.wsmeter(&["compare", "results", "results", "--json", "compared.json"]).finish();
+    assert_eq!(compared.exit_code, Some(0), "{}", compared.stderr);
+}
+
+#[test]
+fn times_of_rows_alone_are_told_in_whole_milliseconds() {
+    let rows = [0, 0, 0, 1, 109].map(|ms| format!("1700000000000,{ms},say,200,OK,true\n"));
+    let rows =
+        format!("timeStamp,elapsed,label,responseCode,responseMessage,success\n{}", rows.concat());
+    let env = Env::new();
+    env.write("some.jtl", rows);
+    let finished = report(&env, &["some.jtl", "-o", "report"]);
+    let text = all_output(&finished);
+    assert!(text.contains("in whole milliseconds, as the rows have them"), "{text}");
+    let summary = read(&env.path("report/summary.json"));
+    assert_eq!(summary["times_in_whole_ms"], true);
+    let figures = ["min_ms", "p50_ms", "p99_ms", "max_ms"]
+        .map(|name| number(&summary, &format!("/labels/say/{name}")));
+    assert_eq!(figures.map(|ms| ms.to_string()), ["0", "0", "109", "109"]);
+    let markdown = fs_err::read_to_string(env.path("report/summary.md")).expect("it was written");
+    assert!(markdown.contains("| 0ms | 109ms | 109ms | 109ms |"), "{markdown}");
+    assert!(!format!("{text}{markdown}").contains("µs"), "{text}{markdown}");
+}
+
+#[test]
+fn a_summary_of_other_rows_is_told_and_no_report_has_its_figures() {
+    let env = Env::new();
+    env.run(PLAN, &["--serve", "--no-progress"]);
+    let rows = fs_err::read_to_string(env.path("results/samples.jtl")).expect("rows");
+    let cut: String = rows.split_inclusive('\n').take(11).collect();
+    env.write("results/samples.jtl", cut);
+    let finished = report(&env, &["results", "-o", "report"]);
+    assert_eq!(finished.exit_code, Some(0), "{}", finished.stderr);
+    let told = "summary.json: this summary is left aside, for it is of other rows: it tells of 21 samples, the rows are ";
+    assert!(finished.stderr.contains(told), "{}", finished.stderr);
+    let summary = read(&env.path("report/summary.json"));
+    assert!(count(&summary, "/labels/all/count") < 11, "{summary:#}");
+    let markdown = fs_err::read_to_string(env.path("report/summary.md")).expect("it was written");
+    assert!(markdown.contains("left aside"), "{markdown}");
+    // Nor of one that tells nothing.
+    env.write("results/summary.json", "{}");
+    let finished = report(&env, &["results"]);
+    assert!(
+        finished.stderr.contains("it tells of 0 samples, the rows are "),
+        "{}",
+        finished.stderr
+    );
+}
+
+/// Both streams.
+fn all_output(finished: &Finished) -> String {
+    format!("{}{}", finished.stdout, finished.stderr)
 }
 
 #[test]
@@ -197,6 +288,8 @@ fn what_is_no_jtl_is_refused_with_advice() {
         (HEADER, "some.jtl: there is no row"),
         ("<?xml version=\"1.0\"?>\n<testResults/>", "output_format=csv"),
         ("\u{feff}<testResults/>", "this is a JTL in XML"),
+        ("\n<!DOCTYPE html>\n<html>", "some.jtl: this is an HTML page, and no JTL"),
+        ("timeStamp,elapsed,label\r1,2,say\r", "some.jtl: its lines end in CR alone"),
         ("label,elapsed\na,1\n", "some.jtl:1: there is no column `timeStamp`"),
         ("1,2,3\n", "some.jtl:1: there is no header, and 3 columns"),
         ("timeStamp,elapsed,label\n1,2\n3\n", "some.jtl:2: none of 2 rows can be read: 2 fields"),
@@ -214,7 +307,7 @@ fn what_is_no_jtl_is_refused_with_advice() {
     assert!(report(&env, &["some.jtl"]).stderr.contains("is UTF-16"));
     let gone = report(&env, &["gone"]);
     assert_eq!(gone.exit_code, Some(2));
-    assert!(gone.stderr.contains("`gone`"), "{}", gone.stderr);
+    assert!(gone.stderr.contains("error: gone: no such file or folder\n"), "{}", gone.stderr);
 }
 
 #[test]
@@ -264,11 +357,17 @@ fn transactions_and_sub_results_are_no_samples() {
 #[test]
 fn codes_of_java_are_shown_as_they_are() {
     let row = "1700000000000,12,say,Non HTTP response code: java.net.ConnectException,refused,G 1-1,text,false,,0,0,1,1,null,0,0,0\n";
-    let (summary, stderr) = reported(format!("{HEADER}\n{row}{row}"));
-    let example = "Non HTTP response code: java.net.ConnectException: refused";
-    assert_eq!(summary.pointer("/causes/0/example"), Some(&example.into()));
+    let (summary, output) = reported(format!("{HEADER}\n{row}{row}"));
+    let code = "Non HTTP response code: java.net.ConnectException";
+    assert_eq!(summary.pointer("/causes/0/code"), Some(&code.into()));
+    assert_eq!(summary.pointer("/causes/0/example"), Some(&"refused".into()));
     assert_eq!(count(&summary, "/causes/0/count"), 2);
-    assert!(stderr.contains(example), "{stderr}");
+    assert!(output.contains(&format!("2 x say {code}: refused\n")), "{output}");
+    assert!(!output.contains("OTHER"), "{output}");
+    // One without a word of its own ends with its code.
+    let row = row.replace(",refused,", ",,");
+    let (_, output) = reported(format!("{HEADER}\n{row}"));
+    assert!(output.contains(&format!("1 x say {code}\n")), "{output}");
 }
 
 #[test]
@@ -304,6 +403,9 @@ thread_groups:
     assert_eq!(finished.exit_code, Some(0), "{}", finished.stderr);
     assert!(finished.stderr.ends_with("28 rows of 2 results joined\n"), "{}", finished.stderr);
     assert!(finished.stderr.contains("are of different plans"), "{}", finished.stderr);
+    let missing =
+        "missing, for no row has them: percentiles of several runs' first exchanges, handshakes";
+    assert!(finished.stderr.contains(missing), "{}", finished.stderr);
     // Every row of each is there, those without the variable with what JMeter writes for it.
     let mut expected = jtl::read(&env.path("one/samples.jtl"));
     let two = jtl::read(&env.path("two/samples.jtl"));

@@ -72,6 +72,14 @@ fn summaries_of_all_kinds_of_runs_keep_to_the_schema() {
     finished.expect_exit(0);
     accept(&finished.summary, "passed");
 
+    fs_err::rename(env.path("results"), env.path("base")).expect("it can be moved");
+    let finished = env.run(PASSING, &["-J", &url, "--baseline", "base"]);
+    finished.expect_exit(0);
+    accept(&finished.summary, "passed");
+    let changes = finished.summary["comparison"]["labels"][0]["changes"].as_array();
+    let few = changes.expect("changes").iter().any(|change| change["samples_needed"].is_u64());
+    assert!(few, "{:#}", finished.summary);
+
     let finished = env.run(FAILING, &["-J", &url, "--force"]);
     finished.expect_exit(1);
     accept(&finished.summary, "failed");
@@ -92,11 +100,15 @@ fn summaries_of_all_kinds_of_runs_keep_to_the_schema() {
     finished.expect_exit(130);
     accept(&finished.summary, "interrupted");
 
-    env.wsmeter(&["report", "results", "results", "-o", "report"]).finish().expect_exit(0);
+    fs_err::create_dir(env.path("other")).expect("a folder");
+    for name in ["samples.jtl", "summary.json"] {
+        fs_err::copy(env.path("results").join(name), env.path("other").join(name)).expect("a copy");
+    }
+    env.wsmeter(&["report", "results", "other", "-o", "report"]).finish().expect_exit(0);
     let text = fs_err::read_to_string(env.path("report/summary.json")).expect("a summary");
     let summary: Value = serde_json::from_str(&text).expect("it is JSON");
     accept(&summary, "interrupted");
-    assert_eq!(summary["sources"][1], "results");
+    assert_eq!(summary["sources"][1], "other");
 }
 
 #[test]

@@ -159,6 +159,13 @@ fn a_threshold_that_aborts_ends_the_run_and_keeps_its_results() {
     let last = finished.stderr.lines().last().unwrap_or_default();
     assert!(last.starts_with("FAILED: `say: p50 < 1ms` did not hold after "), "{last}");
     assert!(last.contains("and stopped the test"), "{last}");
+    let [second, figure] = [" did not hold after ", " s (it was "].map(|text| last.find(text));
+    let second: u64 =
+        last[second.expect("a moment") + 20..figure.expect("a figure")].parse().expect("seconds");
+    let begun = finished.rows.iter().map(|row| row.time_stamp).min().unwrap_or(0);
+    let ended = finished.rows.iter().map(|row| row.time_stamp).max().unwrap_or(0);
+    // It is found when it can be, and not a second later.
+    assert!(ended - begun < second * 1_000 + 2_000, "{last}: {} ms", ended - begun);
     assert_eq!(finished.summary["verdict"], "failed");
     assert!(finished.rows("say").len() > 20, "{}", finished.rows.len());
     assert_eq!(finished.summary["labels"]["say"]["count"], finished.rows("say").len());
@@ -179,5 +186,29 @@ fn one_that_holds_or_whose_time_has_not_come_ends_nothing() {
         let times = || finished.rows.iter().map(|row| row.time_stamp);
         let took = times().max().unwrap_or(0) - times().min().unwrap_or(0);
         assert!(took >= 2_500, "{took} ms");
+    }
+}
+
+#[test]
+fn a_group_that_takes_no_sample_is_told_and_setup_alone_is_no_test() {
+    let plan = "
+defaults: { url: '${__P(target)}/echo' }
+setup: [{ steps: [open] }]
+thread_groups:
+  - { name: First, steps: [{ loop: { times: '${__P(first)}', steps: [{ open: { name: one } }] } }] }
+  - { name: Second, loops: 0, steps: [{ open: { name: two } }] }
+";
+    for (first, code) in [("1", 0), ("0", 1)] {
+        let env = Env::new();
+        let first = format!("first={first}");
+        let finished = env.run(plan, &["--serve", "--no-progress", "-J", &first]);
+        assert_eq!(finished.exit_code, Some(code), "{}", finished.stderr);
+        let told = "was taken by thread group `Second`: nothing of it was tested";
+        assert!(finished.stderr.contains(told), "{}", finished.stderr);
+        let markdown = fs_err::read_to_string(env.path("results/summary.md")).expect("it is there");
+        assert!(markdown.contains("Second"), "{markdown}");
+        assert_eq!(finished.summary["groups"][2]["no_sample"], true);
+        let again = env.wsmeter(&["report", "results"]).finish();
+        assert!(again.stdout.contains(told), "{}", again.stdout);
     }
 }

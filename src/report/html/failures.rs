@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use serde::Serialize;
 
+use crate::report::html::name::Name;
 use crate::report::html::text::{cut, shown, shown_lines};
 use crate::stats::{self, CauseKey, Stats, thousands};
 
@@ -17,11 +18,11 @@ const MOST_ANSWER: usize = 2_000;
 #[derive(Debug, Serialize)]
 pub(super) struct Cause {
     count: String,
-    label: String,
+    label: Name,
     code: String,
     /// The failure message of one of them.
     example: String,
-    /// The text before variables were expanded, where it is another.
+    /// What rows are grouped by, where it is another text.
     text: Option<String>,
     /// What a server answered by HTTP.
     answer: Option<String>,
@@ -29,14 +30,14 @@ pub(super) struct Cause {
 
 #[derive(Debug, Serialize)]
 pub(super) struct Skip {
-    label: String,
+    label: Name,
     cause: String,
     count: String,
 }
 
 #[derive(Debug, Serialize)]
 pub(super) struct Filter {
-    label: String,
+    label: Name,
     pattern: String,
     count: String,
 }
@@ -59,8 +60,8 @@ pub(super) fn causes(stats: &Stats) -> (Vec<Cause>, u64) {
 fn row(label: &str, key: &CauseKey, cause: &stats::Cause, answer: Option<&str>) -> Cause {
     Cause {
         count: thousands(cause.count),
-        label: shown(label),
-        code: key.code.to_string(),
+        label: Name::of(label),
+        code: shown(&key.shown_code()),
         example: shown(&cause.example),
         text: (key.text != cause.example).then(|| shown(&key.text)),
         answer: answer.map(|answer| shown_lines(&cut(answer, MOST_ANSWER))),
@@ -78,7 +79,8 @@ pub(super) fn skips(stats: &Stats) -> Vec<Skip> {
         .collect();
     skips.sort_by(|one, other| (other.0, one.1, &one.2).cmp(&(one.0, other.1, &other.2)));
     let skips = skips.into_iter().take(MOST_ROWS);
-    let row = |(count, label, cause)| Skip { label: shown(label), cause, count: thousands(count) };
+    let row =
+        |(count, label, cause)| Skip { label: Name::of(label), cause, count: thousands(count) };
     skips.map(row).collect()
 }
 
@@ -94,7 +96,7 @@ pub(super) fn filters(stats: &Stats) -> Vec<Filter> {
     filters.sort_by_key(|(count, label, filter)| (Reverse(*count), *label, *filter));
     let filters = filters.into_iter().take(MOST_ROWS);
     let row = |(count, label, filter): (u64, &str, &str)| Filter {
-        label: shown(label),
+        label: Name::of(label),
         pattern: shown(&cut(filter, 500)),
         count: thousands(count),
     };

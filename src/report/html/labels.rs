@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::report::html::figures::{self, milliseconds, percent, rates};
-use crate::report::html::text::shown;
+use crate::report::html::name::Name;
 use crate::stats::{LabelStats, Stats, Times, thousands};
 
 /// A table of labels, so wide that it is told by rows.
@@ -23,7 +23,7 @@ pub(super) struct Labels {
 
 #[derive(Debug, Serialize)]
 struct Row {
-    name: String,
+    name: Name,
     count: String,
     failed: String,
     has_failed: bool,
@@ -36,17 +36,16 @@ struct Row {
 
 #[derive(Debug, Serialize)]
 struct Intended {
-    name: String,
+    name: Name,
     cells: Vec<String>,
 }
 
 impl Labels {
     pub(super) fn of(stats: &Stats) -> Self {
         let all = stats.all();
-        let labels: Vec<(&str, &LabelStats)> = stats.labels().collect();
-        let transactions: Vec<(&str, &LabelStats)> = stats.transactions().collect();
-        let every: Vec<(&str, &LabelStats)> =
-            [&labels[..], &[("all", &all)], &transactions[..]].concat();
+        let labels: Vec<Named<'_>> = stats.labels().map(named).collect();
+        let transactions: Vec<Named<'_>> = stats.transactions().map(named).collect();
+        let every: Vec<Named<'_>> = [&labels[..], &[(None, &all)], &transactions[..]].concat();
         let mut rows = rows(&every);
         let transactions = rows.split_off(labels.len() + 1);
         let all_row = rows.pop().filter(|_| labels.len() > 1);
@@ -61,13 +60,24 @@ impl Labels {
     }
 }
 
-fn rows(labels: &[(&str, &LabelStats)]) -> Vec<Row> {
+/// A label, or `None` of all together, and its figures.
+type Named<'a> = (Option<&'a str>, &'a LabelStats);
+
+fn named<'a>((label, stats): (&'a str, &'a LabelStats)) -> Named<'a> {
+    (Some(label), stats)
+}
+
+fn name(label: Option<&str>) -> Name {
+    label.map_or_else(Name::of_all, Name::of)
+}
+
+fn rows(labels: &[Named<'_>]) -> Vec<Row> {
     let rates = rates(&labels.iter().map(|(_, label)| label.rate()).collect::<Vec<_>>());
     let times: Vec<&Times> = labels.iter().map(|(_, label)| &label.all).collect();
     let distributions = figures::distributions(&times);
     let first = milliseconds(&labels.iter().map(|(_, label)| label.first()).collect::<Vec<_>>());
-    let row = |(index, (name, label)): (usize, &(&str, &LabelStats))| Row {
-        name: shown(name),
+    let row = |(index, (label_name, label)): (usize, &Named<'_>)| Row {
+        name: name(*label_name),
         count: thousands(label.count),
         failed: thousands(label.failed),
         has_failed: label.failed > 0,
@@ -80,13 +90,13 @@ fn rows(labels: &[(&str, &LabelStats)]) -> Vec<Row> {
     labels.iter().enumerate().map(row).collect()
 }
 
-fn intended(labels: &[(&str, &LabelStats)]) -> Vec<Intended> {
-    let with: Vec<(&str, &Times)> = labels
+fn intended(labels: &[Named<'_>]) -> Vec<Intended> {
+    let with: Vec<(Option<&str>, &Times)> = labels
         .iter()
         .filter_map(|(name, label)| Some((*name, label.intended.as_deref()?)))
         .collect();
     let times: Vec<&Times> = with.iter().map(|(_, times)| *times).collect();
     let cells = figures::distributions(&times);
     let rows = with.iter().zip(cells);
-    rows.map(|((name, _), cells)| Intended { name: shown(name), cells }).collect()
+    rows.map(|((label, _), cells)| Intended { name: name(*label), cells }).collect()
 }

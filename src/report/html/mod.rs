@@ -5,11 +5,14 @@
 //! script, and nothing be fetched. Without a script, tables and figures are all there.
 
 mod charts;
+mod comparison;
 mod connections;
 mod failures;
 mod figures;
 mod generator;
 mod labels;
+mod name;
+mod stretch;
 mod text;
 mod view;
 
@@ -23,6 +26,7 @@ use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, context};
 use sha2::{Digest, Sha256};
 
+use crate::report::compare::Compared;
 use crate::report::json::{Generator, Group, Plan};
 use crate::report::whole_file;
 use crate::stats::Stats;
@@ -30,7 +34,7 @@ use crate::verdict::Judgement;
 
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+const SCRIPT: &str = concat!(include_str!("tables.js"), include_str!("page.js"));
 /// Chooses the theme before anything is painted.
 const THEME: &str = include_str!("theme.js");
 /// uPlot: the smallest library that draws as many points and lets one zoom into them.
@@ -48,6 +52,8 @@ pub struct Page<'a> {
     pub stats: &'a Stats,
     /// The judgement; without one the page does not speak of passing or failing.
     pub judgement: Option<&'a Judgement>,
+    /// The comparison with an earlier run, if there was one.
+    pub comparison: Option<&'a Compared>,
     /// When the first second of the series began. Without it times are told from the start only.
     pub started: Option<DateTime<Utc>>,
     /// When the run ended.
@@ -83,6 +89,7 @@ impl<'a> Page<'a> {
             title,
             stats,
             judgement: None,
+            comparison: None,
             started: None,
             ended: None,
             sources: &[],

@@ -1,5 +1,4 @@
-// The page's behaviour: sorting and filtering of the label table, the theme, the charts. All it shows
-// comes from the page itself; texts are only ever set as text.
+// The theme and the charts. All they show comes from the page itself; texts are only ever set as text.
 "use strict";
 (() => {
   const root = document.documentElement;
@@ -27,10 +26,13 @@
   });
   wantsDark.addEventListener("change", showTheme);
 
-  // Paper is white. What was folded is printed too.
+  // Paper is white, and as wide as A4 or Letter are between their margins. What was folded is printed too.
+  const PAPER = 690;
+  let isPrinting = false;
   let screenTheme;
   let folded = [];
   window.addEventListener("beforeprint", () => {
+    isPrinting = true;
     screenTheme = root.dataset.theme;
     root.dataset.theme = "light";
     folded = [...document.querySelectorAll("main details:not([open])")];
@@ -41,59 +43,8 @@
     if (screenTheme) root.dataset.theme = screenTheme;
     else delete root.dataset.theme;
     folded.forEach((details) => { details.open = false; });
+    isPrinting = false;
     showTheme();
-  });
-
-  // --- the table of labels -----------------------------------------------------------------------
-
-  const table = byId("label-table");
-  const body = table.tBodies[0];
-  const heads = [...table.tHead.rows[0].cells];
-  const rowsInOrder = [...body.rows];
-
-  // `1,234.5`, `<0.01 %`; what was not measured comes last.
-  const numberIn = (cell) => {
-    const number = Number.parseFloat(cell.textContent.replace(/[,<>%]/g, ""));
-    return Number.isNaN(number) ? -1 : number;
-  };
-  const sortBy = (column, direction) => {
-    const sign = direction === "ascending" ? 1 : -1;
-    const key = column === 0
-      ? (row) => row.cells[0].textContent
-      : (row) => numberIn(row.cells[column]);
-    const compare = column === 0
-      ? (one, other) => sign * one[0].localeCompare(other[0])
-      : (one, other) => sign * (one[0] - other[0]);
-    const keyed = rowsInOrder.map((row) => [key(row), row]);
-    if (direction) keyed.sort(compare);
-    body.append(...keyed.map(([, row]) => row));
-    heads.forEach((head, index) => {
-      if (index === column && direction) head.setAttribute("aria-sort", direction);
-      else head.removeAttribute("aria-sort");
-    });
-  };
-  heads.forEach((head, column) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.append(...head.childNodes);
-    head.append(button);
-    // Numbers: largest first; names: from A. A third time: as they were.
-    const directions = column === 0 ? ["ascending", "descending"] : ["descending", "ascending"];
-    button.addEventListener("click", () => {
-      const next = directions.indexOf(head.getAttribute("aria-sort")) + 1;
-      sortBy(column, directions[next]);
-    });
-  });
-
-  const filter = byId("filter");
-  filter.addEventListener("input", () => {
-    const wanted = filter.value.trim().toLowerCase();
-    let visible = 0;
-    rowsInOrder.forEach((row) => {
-      row.hidden = !row.cells[0].textContent.toLowerCase().includes(wanted);
-      visible += row.hidden ? 0 : 1;
-    });
-    byId("filtered").textContent = wanted ? `${visible} of ${rowsInOrder.length}` : "";
   });
 
   // --- how numbers read --------------------------------------------------------------------------
@@ -131,7 +82,7 @@
   const narrow = () => window.innerWidth < 560;
   const drawn = [];
   // Whether times are shown by their logarithm. Curves with a long tail have no shape otherwise.
-  const hasLongTail = data.curves.lines.some(({ times }) => times[times.length - 1] > 20 * times[Math.min(6, times.length - 1)]);
+  const hasLongTail = data.curves.lines.slice(0, 11).some(({ times }) => times[times.length - 1] > 20 * times[Math.min(6, times.length - 1)]);
   const logarithmic = { course: false, curves: hasLongTail };
   // What is zoomed into: seconds from and to.
   let zoom = null;
@@ -188,7 +139,7 @@
     const place = byId(id);
     if (!place || place.clientWidth === 0) return null;
     const chart = new uPlot({
-      width: place.clientWidth,
+      width: isPrinting ? PAPER : place.clientWidth,
       height,
       pxAlign: true,
       ...options,
@@ -220,12 +171,16 @@
     // Never less than two intervals, or there is nothing to see.
     if (to - from >= data.all.width * 2) zoomTo([from, to]);
   };
-  const overTime = (id, height, series, t, values, yAxis, scale, hooks = {}) => {
+  // What was counted in an interval is drawn at its middle, what holds to its end as a step up to there.
+  const middles = ({ t, width }) => t.map((from) => from + width / 2);
+  const upTo = ({ t, width }) => [...t, t[t.length - 1] + width];
+  const held = (values) => [...values, values[values.length - 1]];
+  const overTime = (id, height, series, t, values, yAxis, scale, hooks = {}, later = 0) => {
     const [min, max] = zoom ?? whole();
     const chart = make(id, height, {
       scales: { x: { time: false, min, max }, y: scale },
       axes: [secondsAxis(), yAxis],
-      series: [{ label: "time", value: (_, seconds) => moment(seconds) }, ...series],
+      series: [{ label: "time", value: (_, seconds) => moment(seconds === null || seconds === undefined ? seconds : seconds - later) }, ...series],
       cursor: { ...sharedCursor(), bind: { dblclick: () => () => { zoomTo(null); return null; } } },
       hooks: { drawClear: [shade], setSelect: [onSelect], ...hooks },
     }, [t, ...values]);
@@ -247,27 +202,27 @@
   const drawCourse = () => {
     if (!byId("course") || data.all.t.length === 0) return;
     const height = narrow() ? 190 : 210;
-    const { t } = data.all;
+    const t = upTo(data.all);
     const of = data.labels[lane] ?? data.all;
     const failures = { ...line("failed", 3, perSecond), ...filled(3) };
     overTime("chart-rate", height,
-      [line("samples", 1, perSecond, filled(1)), failures], of.t, [of.rate, of.failed], countAxis(), fromZero);
+      [line("samples", 1, perSecond, filled(1)), failures], middles(of), [of.rate, of.failed], countAxis(), fromZero, {}, of.width / 2);
     overTime("chart-times", height,
       [line("p50", 1, time), line("p95", 2, time), line("p99", 3, time)],
-      of.t, [of.p50, of.p95, of.p99], timeAxis(logarithmic.course), timeScale(logarithmic.course));
+      middles(of), [of.p50, of.p95, of.p99], timeAxis(logarithmic.course), timeScale(logarithmic.course), {}, of.width / 2);
     const load = [[line("threads", 5, grouped, { dash: [5, 4], ...steps() }), data.threads]];
     if (data.connections) {
       load.unshift([line("open connections", 4, grouped, { ...filled(4), ...steps() }), data.connections]);
     }
-    byId("load-title").textContent = data.connections ? "Open connections and threads" : "Threads";
-    overTime("chart-load", height, load.map(([one]) => one), t, load.map(([, values]) => values), countAxis(), fromZero);
     const opens = [];
     if (data.opened) opens.push([line("opened", 4, perSecond, { ...filled(4), ...steps() }), data.opened]);
     if (data.refused) opens.push([line("refused", 3, perSecond, steps()), data.refused]);
+    // Before its neighbour is drawn, which then has all the width.
+    byId("chart-opens").parentNode.hidden = opens.length === 0;
+    byId("load-title").textContent = data.connections ? "Open connections and threads" : "Threads";
+    overTime("chart-load", height, load.map(([one]) => one), t, load.map(([, values]) => held(values)), countAxis(), fromZero);
     if (opens.length > 0) {
-      overTime("chart-opens", height, opens.map(([one]) => one), t, opens.map(([, values]) => values), countAxis(), fromZero);
-    } else {
-      byId("chart-opens").parentNode.hidden = true;
+      overTime("chart-opens", height, opens.map(([one]) => one), t, opens.map(([, values]) => held(values)), countAxis(), fromZero);
     }
     drawHeat();
   };
@@ -332,7 +287,24 @@
 
   // --- percentile curves -------------------------------------------------------------------------
 
+  // Curves that the chart has, each with the number of its colour, and those of them that are hidden.
+  const shownCurves = new Map();
   const hiddenCurves = new Set();
+  const MOST_CURVES = 10;
+  // Adds one; the oldest one goes where there are too many to be told apart.
+  const showCurve = (index) => {
+    const isSum = index === 0 && data.curves.lines.length > 1;
+    const own = [...shownCurves.keys()].filter((one) => shownCurves.get(one) !== 0);
+    if (!isSum && own.length >= MOST_CURVES) {
+      shownCurves.delete(own[0]);
+      hiddenCurves.delete(own[0]);
+    }
+    const taken = new Set(shownCurves.values());
+    let colours = 1;
+    while (taken.has(colours)) colours += 1;
+    shownCurves.set(index, isSum ? 0 : colours);
+  };
+  data.curves.first.forEach(showCurve);
   const percentOf = (nines) => 100 * (1 - 10 ** -nines);
   const percentText = (nines) => {
     const decimals = nines < 1 ? 1 : Math.min(Math.ceil(nines) - 1, 7);
@@ -341,13 +313,16 @@
   const drawCurves = () => {
     const { nines, lines } = data.curves;
     if (lines.length === 0) return;
-    const series = lines.map(({ name }, index) => ({
-      ...line(name, lines.length === 1 ? 1 : index, time, index === 0 && lines.length > 1 ? { width: 2.5 } : {}),
+    // In the order of the table, whatever was chosen last.
+    const indexes = [...shownCurves.keys()].sort((one, other) => one - other);
+    const series = indexes.map((index) => ({
+      ...line(lines[index].name, shownCurves.get(index), time, shownCurves.get(index) === 0 ? { width: 2.5 } : {}),
       show: !hiddenCurves.has(index),
     }));
-    const values = lines.map(({ times }) => nines.map((_, index) => times[index] ?? null));
+    const values = indexes.map((index) => nines.map((_, at) => lines[index].times[at] ?? null));
     const marks = narrow() ? [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] : [0, 0.30103, 1, 2, 3, 4, 5, 6, 7, 8, 9];
-    const most = Math.max(nines[nines.length - 1], 1);
+    const points = Math.max(...indexes.map((index) => lines[index].times.length), 1);
+    const most = Math.max(nines[points - 1], 1);
     make("chart-curves", narrow() ? 240 : 300, {
       scales: { x: { time: false, range: () => [0, most] }, y: timeScale(logarithmic.curves) },
       axes: [
@@ -359,12 +334,38 @@
       hooks: {
         setSeries: [(chart, index, change) => {
           if (index === null || change.show === undefined) return;
-          if (change.show) hiddenCurves.delete(index - 1);
-          else hiddenCurves.add(index - 1);
+          if (change.show) hiddenCurves.delete(indexes[index - 1]);
+          else hiddenCurves.add(indexes[index - 1]);
         }],
       },
     }, [nines, ...values]);
   };
+
+  // What can be chosen beside what is shown, and what that is.
+  const curve = byId("curve");
+  const offerCurves = () => {
+    const { lines, labels } = data.curves;
+    const others = lines.map((_, index) => index).filter((index) => !shownCurves.has(index));
+    byId("more-curves").hidden = lines.length <= data.curves.first.length;
+    const first = curve.options[0];
+    curve.replaceChildren(first, ...others.map((index) => new Option(lines[index].name, String(index))));
+    curve.value = "";
+    const own = [...shownCurves.values()].filter((number) => number > 0).length;
+    const note = byId("curves-note");
+    note.hidden = own >= labels;
+    const kept = lines.length - 1;
+    note.textContent = `Shown are ${own} of ${grouped(labels)} labels, at first those with most samples; a further one takes the place of the one that was there longest.`
+      + (kept < labels ? ` Only the ${kept} labels with most samples have a curve here.` : "");
+  };
+  if (curve) {
+    curve.addEventListener("change", () => {
+      if (curve.value === "") return;
+      showCurve(Number(curve.value));
+      offerCurves();
+      drawAll();
+    });
+    offerCurves();
+  }
 
   const drawAll = () => {
     drawn.splice(0).forEach((chart) => chart.destroy());
@@ -385,6 +386,18 @@
   if (lanes) {
     lanes.parentNode.hidden = data.labels.length < 2;
     data.labels.forEach(({ name }, index) => lanes.append(new Option(name, String(index))));
+    const notes = [];
+    if (data.labels.length > 0 && data.labels.length < data.curves.labels) {
+      notes.push(`Over time the first ${data.labels.length} labels can be chosen; of the others only the sum is kept.`);
+    }
+    if (data.left_out) {
+      const [samples, failed] = data.left_out;
+      const of = failed > 0 ? ` (${grouped(failed)} failed)` : "";
+      const last = samples === 1 ? "the last sample" : `the last ${grouped(samples)} samples`;
+      notes.push(`Not drawn: ${last}${of}, in a rest of less than half an interval of ${data.all.width} s, of which rates and percentiles would mislead.`);
+    }
+    byId("course-note").hidden = notes.length === 0;
+    byId("course-note").textContent = notes.join(" ");
     lanes.addEventListener("change", () => {
       lane = Number(lanes.value);
       drawAll();

@@ -5,12 +5,14 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 
-use crate::report::asides::asides;
+use crate::report::asides::{INTENDED, asides};
+use crate::report::html::comparison::Comparison;
 use crate::report::html::connections::Connections;
 use crate::report::html::failures::{Cause, Filter, Skip, causes, filters, skips};
 use crate::report::html::figures::percent;
 use crate::report::html::generator::Health;
 use crate::report::html::labels::Labels;
+use crate::report::html::name::Name;
 use crate::report::html::text::{cut, shown, shown_lines};
 use crate::report::html::{Page, PlanText};
 use crate::report::thresholds::measured;
@@ -32,12 +34,15 @@ pub(super) struct View {
     tiles: Vec<Tile>,
     remarks: Vec<String>,
     thresholds: Vec<Threshold>,
+    comparison: Option<Comparison>,
     labels: Labels,
     has_samples: bool,
     has_series: bool,
     connections: Option<Connections>,
     causes: Vec<Cause>,
     more_causes: Option<String>,
+    /// What a cause is called that is not its example: the text of the plan, or of rows that were read.
+    cause_origin: &'static str,
     skips: Vec<Skip>,
     filters: Vec<Filter>,
     asides: Vec<Fact>,
@@ -84,7 +89,7 @@ impl Fact {
 #[derive(Debug, Serialize)]
 struct Threshold {
     passed: bool,
-    label: String,
+    label: Name,
     condition: String,
     measured: String,
 }
@@ -118,12 +123,14 @@ impl View {
             tiles: tiles(page),
             remarks: remarks(page),
             thresholds: page.judgement.map(thresholds).unwrap_or_default(),
+            comparison: page.comparison.map(Comparison::of),
             labels: Labels::of(stats),
             has_samples: stats.labels().any(|(_, label)| label.all.count() > 0),
             has_series: stats.all().count > 0,
             connections: Connections::of(&stats.connections, page.peak_connections),
             causes,
             more_causes: (more_causes > 0).then(|| thousands(more_causes)),
+            cause_origin: if page.sources.is_empty() { "as written" } else { "response message" },
             skips: skips(stats),
             filters: filters(stats),
             asides: aside_facts(page),
@@ -154,7 +161,7 @@ fn thresholds(judgement: &Judgement) -> Vec<Threshold> {
     thresholds
         .map(|judged| Threshold {
             passed: judged.holds,
-            label: shown(&judged.threshold.label),
+            label: Name::of_label_or_all(&judged.threshold.label),
             condition: shown(&judged.threshold.condition.text),
             measured: measured(judged),
         })
@@ -201,7 +208,15 @@ fn remarks(page: &Page<'_>) -> Vec<String> {
 }
 
 fn aside_facts(page: &Page<'_>) -> Vec<Fact> {
-    let asides = asides(page.stats).into_iter();
+    // Times from the intended start have a table of their own; what follows without a name goes on
+    // about them.
+    let mut is_told = false;
+    let asides = asides(page.stats).into_iter().filter(|aside| {
+        if !aside.name.is_empty() {
+            is_told = aside.name == INTENDED;
+        }
+        !is_told
+    });
     asides.map(|aside| Fact::new(aside.name, shown(&aside.text))).collect()
 }
 

@@ -7,6 +7,7 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::report::compare;
 use crate::report::json::connections::Connections;
 use crate::report::json::{About, Generator, Group};
 use crate::report::thresholds::Entry;
@@ -34,8 +35,14 @@ pub(super) struct Document<'a> {
     pub(super) exit_code: u8,
     /// Why, in one line.
     pub(super) reason: &'a str,
+    /// Present, and true, where times are in whole milliseconds, as rows have them: the shortest are 0 then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) times_in_whole_ms: bool,
     /// The plan's thresholds and what came of them, in its order.
     pub(super) thresholds: Vec<Entry<'a>>,
+    /// What `run --baseline` found; absent where the run was compared with no other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) comparison: Option<compare::Document<'a>>,
     /// The plan's thread groups.
     pub(super) groups: &'a [Group],
     /// Figures by label, in order of first appearance; `all` is all samplers together, without transactions.

@@ -248,7 +248,7 @@ fn bounded<'a>(labels: impl Iterator<Item = (&'a str, &'a LabelStats)>) -> Bound
 fn by_code<'a>(name: &'a str, label: &LabelStats) -> Vec<(&'a str, String, u64)> {
     let mut codes: BTreeMap<String, u64> = BTreeMap::new();
     for (key, cause) in &label.causes {
-        *codes.entry(key.code.to_string()).or_default() += cause.count;
+        *codes.entry(key.shown_code().into_owned()).or_default() += cause.count;
     }
     codes.into_iter().map(|(code, count)| (name, code, count)).collect()
 }

@@ -4,9 +4,11 @@
 //! A worker gives an outline of its figures when it next hands on its rows, at most once a second however many
 //! ask. What a client can take is bounded: connections at once, bytes of a request, time.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -18,7 +20,8 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 
 use crate::clock;
@@ -26,8 +29,11 @@ use crate::report::Live;
 use crate::report::metrics::{About, Now, render};
 use crate::stats::Stats;
 
-/// Connections that are served at once; further ones wait in the kernel.
-pub(crate) const MOST_CONNECTIONS: usize = 8;
+/// Connections that are served at once. When there is another, it takes the place of one that has asked for
+/// nothing yet.
+pub(crate) const MOST_CONNECTIONS: usize = 32;
+/// So long every connection may take before it loses its place to another: its request is on its way.
+const IDLE: Duration = Duration::from_millis(100);
 /// A request and its answer take no longer, or the connection is dropped.
 const LIMIT: Duration = Duration::from_secs(5);
 /// The head of a request takes no longer: it is one packet.
@@ -114,26 +120,58 @@ struct Source {
     asked: Mutex<Option<(Instant, u64)>>,
 }
 
+/// A connection that is served.
+struct Client {
+    since: Instant,
+    /// Whether its request is there.
+    has_asked: Arc<AtomicBool>,
+    task: AbortHandle,
+}
+
 async fn accept(listener: tokio::net::TcpListener, source: &Arc<Source>) {
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let mut clients: VecDeque<Client> = VecDeque::new();
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                let source = Arc::clone(source);
-                tokio::spawn(async move {
-                    let _place = place;
-                    // A client that breaks off or is too slow is no concern of the run.
-                    timeout(LIMIT, serve(stream, source)).await.ok();
-                });
+        let Ok((stream, _)) = listener.accept().await else {
+            sleep(RECOVERY).await;
+            continue;
+        };
+        let Some(place) = place(&places, &mut clients).await else { return };
+        let (source, has_asked) = (Arc::clone(source), Arc::new(AtomicBool::new(false)));
+        let asked = Arc::clone(&has_asked);
+        let task = tokio::spawn(async move {
+            let _place = place;
+            // A client that breaks off or is too slow is no concern of the run.
+            timeout(LIMIT, serve(stream, source, asked)).await.ok();
+        });
+        clients.push_back(Client { since: clock::now(), has_asked, task: task.abort_handle() });
+    }
+}
+
+/// A place for one more, that of one who asks for nothing if there is no other.
+async fn place(
+    places: &Arc<Semaphore>,
+    clients: &mut VecDeque<Client>,
+) -> Option<OwnedSemaphorePermit> {
+    loop {
+        clients.retain(|client| !client.task.is_finished());
+        let free = timeout(LOOK, Arc::clone(places).acquire_owned()).await;
+        if let Ok(place) = free {
+            return place.ok();
+        }
+        let now = clock::now();
+        for client in clients.iter() {
+            let age = now.saturating_duration_since(client.since);
+            if age >= IDLE && !client.has_asked.load(Ordering::Relaxed) {
+                client.task.abort();
             }
-            Err(_) => sleep(RECOVERY).await,
         }
     }
 }
 
-async fn serve(stream: TcpStream, source: Arc<Source>) {
+async fn serve(stream: TcpStream, source: Arc<Source>, asked: Arc<AtomicBool>) {
     let service = service_fn(move |request| {
+        asked.store(true, Ordering::Relaxed);
         let source = Arc::clone(&source);
         async move { Ok::<_, Infallible>(answer(&request, &source).await) }
     });

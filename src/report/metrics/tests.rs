@@ -61,7 +61,15 @@ fn a_label_breaks_no_line_and_many_do_not_flood() {
 fn times_of_which_only_a_sum_is_known_are_in_the_last_bucket() {
     let mut stats = Stats::default();
     let [ms_1, ms_2, ms_4] = [1, 2, 4].map(Duration::from_millis);
-    stats.connections.upgrade = crate::stats::Times::summed_up(3, ms_1, ms_2, ms_4);
+    stats.connections.upgrade = crate::stats::Times::told(
+        3,
+        &crate::stats::ToldTimes {
+            min: Some(ms_1),
+            mean: Some(ms_2),
+            max: Some(ms_4),
+            percentiles: Vec::new(),
+        },
+    );
     let text = text(stats);
     for line in [
         r#"wsmeter_handshake_seconds_bucket{le="300.0",phase="upgrade"} 0"#,

@@ -25,7 +25,7 @@ pub struct Course {
 pub struct Interval {
     /// Its first second, from the origin; negative before it.
     pub from: i64,
-    /// How much of it belongs to the run: less than all of the last one.
+    /// How much of it belongs to the run: less than all of the one in which the last sample ended.
     pub covered: Duration,
     /// Rows.
     pub count: u64,
@@ -92,9 +92,11 @@ impl Series {
             connections = (connections + part.counts.opened).saturating_sub(part.counts.ended);
             intervals.push(interval(part, width, connections));
         }
-        if let (Some(interval), Some(end)) = (intervals.last_mut(), all.end)
-            && last.is_some_and(|last| (interval.from..interval.from + width).contains(&last))
-        {
+        // Connections may end after the last sample did.
+        let is_last = |interval: &&mut Interval| {
+            last.is_some_and(|last| (interval.from..interval.from + width).contains(&last))
+        };
+        if let (Some(interval), Some(end)) = (intervals.iter_mut().rev().find(is_last), all.end) {
             let begin = moment(origin, interval.from);
             interval.covered = end.saturating_duration_since(begin).max(whole(width) / 4);
         }

@@ -56,6 +56,8 @@ pub(super) struct Spans {
     times: Vec<Vec<u32>>,
     /// From which time, and how wide, in seconds.
     bins: Vec<(f64, f64)>,
+    /// For each percentile what it is, where that is better known, in seconds.
+    told: Vec<(Metric, f64)>,
 }
 
 /// What some spans add up to.
@@ -106,6 +108,10 @@ impl Spans {
                 })
                 .collect(),
             seconds,
+            told: match labels {
+                [label] => told(label),
+                _ => Vec::new(),
+            },
         }
     }
 
@@ -127,6 +133,8 @@ impl Spans {
             .map(|metric| {
                 self.is_known(*metric, &whole)?;
                 let value = self.value(*metric, &whole).ok_or(Unknown::Spans)?;
+                let told = self.told.iter().find(|(told, _)| told == metric);
+                let value = told.map_or(value, |(_, value)| *value);
                 let values: Vec<f64> =
                     draws.iter().filter_map(|draw| self.value(*metric, draw)).collect();
                 // Each draw has a little more than the run.
@@ -214,6 +222,12 @@ impl Spans {
         }
         None
     }
+}
+
+/// Percentiles of a label that are better known than from its spans.
+fn told(label: &LabelBlocks) -> Vec<(Metric, f64)> {
+    let of = |metric: Metric| Some((metric, label.told(metric.quantile()?)?.as_secs_f64()));
+    Metric::ALL.into_iter().filter_map(of).collect()
 }
 
 impl Sum {

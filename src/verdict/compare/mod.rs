@@ -79,6 +79,28 @@ pub enum Finding {
     Unknown(Unknown),
 }
 
+impl Finding {
+    /// The word for it in files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::MaybeWorse => "perhaps worse",
+            Self::Unknown(Unknown::Samples { .. }) => "too few samples",
+            Self::Unknown(Unknown::Spans) => "too short a time",
+        }
+    }
+
+    /// The finding of this word, where `there` of `needed` samples may be too few; `None` for any other.
+    pub fn from_word(word: &str, there: u64, needed: u64) -> Option<Self> {
+        let samples = Self::Unknown(Unknown::Samples { there, needed });
+        let spans = Self::Unknown(Unknown::Spans);
+        let all = [Self::Same, Self::Better, Self::Worse, Self::MaybeWorse, samples, spans];
+        all.into_iter().find(|finding| finding.word() == word)
+    }
+}
+
 /// A figure in both runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change {
@@ -230,7 +252,7 @@ impl Figure {
             (Ok(base), Ok(new)) => {
                 let interval = interval(base, new, doubt);
                 let finding = weigh(self.metric, base.value, new.value, interval, tolerances);
-                (Some(interval), finding)
+                (Some(possible(self.metric, base.value, interval)), finding)
             }
             (Err(unknown), _) | (_, Err(unknown)) => (None, Finding::Unknown(*unknown)),
         };
@@ -266,6 +288,12 @@ fn weigh(
         (_, true) if surely_better => Finding::Better,
         _ => Finding::Same,
     }
+}
+
+/// An interval without what cannot be: nothing is below zero, and no more fails than all.
+fn possible(metric: Metric, base: f64, (low, high): (f64, f64)) -> (f64, f64) {
+    let most = if metric == Metric::ErrorRate { 1.0 - base } else { f64::INFINITY };
+    (low.clamp(-base, most), high.clamp(-base, most))
 }
 
 /// The confidence interval of what `new` has more than `base`: Welch's, for two estimates that are not

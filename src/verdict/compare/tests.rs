@@ -138,3 +138,33 @@ fn the_same_results_give_the_same_findings() {
     let tolerances = Tolerances::default();
     assert_eq!(compare(&base, &new, &tolerances), compare(&base, &new, &tolerances));
 }
+
+#[test]
+fn no_interval_promises_what_cannot_be() {
+    // Failures in bursts: seconds differ by so much that hardly anything is sure.
+    let mut new = run(&Server { samples: 400, every_ms: 50, ..PLAIN }, 2);
+    for number in 0..3_000 {
+        let sample = Sample { success: number % 10 == 0, ..Sample::plain() };
+        new.record(&sample, 1_000_000 + 19_000 + number / 10);
+    }
+    for (base, new) in [(&run(&PLAIN, 1), &new), (&new, &run(&PLAIN, 1))] {
+        let comparison = compare(base, new, &Tolerances::default());
+        for change in comparison.labels.iter().flat_map(|label| &label.changes) {
+            let (Some(base), Some((low, high))) = (change.base, change.interval) else { continue };
+            assert!(base + low >= 0.0, "{change:?}");
+            assert!(low <= high, "{change:?}");
+            assert!(change.metric != Metric::ErrorRate || base + high <= 1.0, "{change:?}");
+        }
+    }
+}
+
+#[test]
+fn percentiles_that_are_better_known_are_those_that_are_shown() {
+    let (mut base, new) = (run(&PLAIN, 1), run(&PLAIN, 2));
+    let told = Duration::from_micros(20_345);
+    base.refine(|label, _| (label == "say").then(|| vec![(0.5, told)]));
+    let comparison = compare(&base, &new, &Tolerances::default());
+    let [.., p50, p90, _, _] = &comparison.labels[0].changes[..] else { unreachable!("six") };
+    assert_eq!(p50.base, Some(told.as_secs_f64()));
+    assert_ne!(p90.base, Some(told.as_secs_f64()));
+}
