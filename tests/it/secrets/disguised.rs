@@ -163,7 +163,7 @@ thread_groups:
 
 #[test]
 fn a_label_keeps_what_it_is_told_apart_by() {
-    let plan = r#"
+    let plan = r"
 variables: { room: lobby, token: hunter7 }
 defaults: { url: '${__P(target)}/echo', cookies: { session: '${room}' } }
 thread_groups:
@@ -173,7 +173,7 @@ thread_groups:
       - set: { session: lobby }
       - request_response: { name: 'say ${room} ${token}', send: 'to lobby' }
 thresholds: { 'say lobby ***': count > 0 }
-"#;
+";
     let (env, server) = (Env::new(), target());
     let finished = env.run(plan, &["-J", &format!("target=ws://{}", server.address())]);
     finished.expect_exit(0);
@@ -183,7 +183,7 @@ thresholds: { 'say lobby ***': count > 0 }
 
 #[test]
 fn a_message_that_an_assertion_refuses_hides_what_would_have_been_extracted() {
-    let plan = r#"
+    let plan = r"
 secrets: [got]
 defaults: { url: '${__P(target)}/echo' }
 thread_groups:
@@ -194,7 +194,7 @@ thread_groups:
           send: 'OK hunter-${__P(part)} welcome'
           assert: { equals: x }
           extract: { between: { left: 'OK ', right: ' ', as: got } }
-"#;
+";
     let everything = left_behind(plan, &["part=77"]);
     assert!(everything.contains("OK *** welcome"), "{everything}");
     expect_none_of(&["hunter-77"], &everything);
@@ -210,7 +210,7 @@ fn a_plan_that_is_no_yaml_is_quoted_without_its_password() {
         "- json: { path: $.token, equals: hunter-2",
     ] {
         let env = Env::new();
-        let path = env.write("plan.yaml", &format!("variables:\n  {line}\nthread_groups: []\n"));
+        let path = env.write("plan.yaml", format!("variables:\n  {line}\nthread_groups: []\n"));
         let refused = env.wsmeter(&["check", path.to_str().expect("a path of ours")]).finish();
         refused.expect_exit(2);
         expect_none_of(&["hunter"], &refused.stderr);
