@@ -56,19 +56,21 @@ impl Marks {
 
     /// Adds a string; an empty one is in every text, and not found.
     pub(super) fn insert(&mut self, bytes: &[u8]) {
-        if bytes.is_empty() || self.contains(bytes) {
+        let Some(start) = start(bytes) else {
+            if !bytes.is_empty() && !self.contains(bytes) {
+                self.longest = self.longest.max(bytes.len());
+                self.short.push(bytes.into());
+            }
+            return;
+        };
+        if !self.hashes.insert(of_length(hash(bytes), bytes.len())) {
             return;
         }
         self.longest = self.longest.max(bytes.len());
-        let Some(start) = start(bytes) else {
-            self.short.push(bytes.into());
-            return;
-        };
         let lengths = self.lengths.entry(start).or_default();
         if let Err(at) = lengths.binary_search(&bytes.len()) {
             lengths.insert(at, bytes.len());
         }
-        self.hashes.insert(of_length(hash(bytes), bytes.len()));
         if let Some(beginning) = bytes.get(..BEGINNING).filter(|_| bytes.len() > BEGINNING) {
             // It is none of the strings, so its length is another one.
             self.hashes.insert(of_length(hash(beginning), usize::MAX));
@@ -169,7 +171,7 @@ impl<'t> Hashed<'t> {
 
     fn hash(&self, range: Range<usize>) -> u64 {
         let before = times(self.hashes[range.start], self.powers[range.len()]);
-        (self.hashes[range.end] + MODULUS - before) % MODULUS
+        reduced(self.hashes[range.end] + MODULUS - before)
     }
 }
 
@@ -179,13 +181,18 @@ fn hash(bytes: &[u8]) -> u64 {
 
 fn and_then(hash: u64, byte: u8) -> u64 {
     // Zeros count, too.
-    (times(hash, BASE) + u64::from(byte) + 1) % MODULUS
+    reduced(times(hash, BASE) + u64::from(byte) + 1)
 }
 
 fn times(one: u64, other: u64) -> u64 {
     let product = u128::from(one) * u128::from(other);
-    // Below 2^61 and below 2^61: their sum has its place.
-    low_half(product & u128::from(MODULUS)).wrapping_add(low_half(product >> 61)) % MODULUS
+    // Both are at most 2^61 - 1, and not both are that.
+    reduced(low_half(product & u128::from(MODULUS)).wrapping_add(low_half(product >> 61)))
+}
+
+/// Modulo [`MODULUS`], of what is less than twice as much.
+fn reduced(sum: u64) -> u64 {
+    if sum >= MODULUS { sum - MODULUS } else { sum }
 }
 
 /// The lower 64 bits.
