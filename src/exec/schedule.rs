@@ -1,11 +1,13 @@
 //! Starting a group's threads when they are due.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::task::{spawn_local, unconstrained};
+use tokio::task::{JoinHandle, spawn_local, unconstrained};
 
+use crate::clock;
 use crate::exec::alarm::Alarm;
 use crate::exec::stop::Level;
 use crate::exec::thread::{self, Entry};
@@ -60,10 +62,22 @@ impl Starter {
             .flat_map(|index| stages.stays(index).into_iter().map(move |stay| (stay, index)))
             .collect();
         stays.sort_by_key(|(stay, index)| (stay.from, *index));
+        let mut before: HashMap<u32, JoinHandle<()>> = HashMap::new();
         for (stay, index) in stays {
-            if !self.start_at(index, stay.from, stay.to).await {
-                return;
+            if !self.wait(stay.from).await {
+                break;
             }
+            let entry = self.entry(stay.from, stay.to);
+            let still_there = before.remove(&index).filter(|thread| !thread.is_finished());
+            let thread = match still_there {
+                Some(thread) => self.spawn_after(thread, index, entry),
+                None => self.spawn(index, entry),
+            };
+            before.insert(index, thread);
+        }
+        // Who waits for itself is not there yet, and the phase must not end without it.
+        for thread in before.into_values() {
+            thread.await.ok();
         }
     }
 
@@ -78,7 +92,7 @@ impl Starter {
             if self.worker.shared.active(number).0 >= group.threads {
                 self.worker.note(&Note::Missed);
             } else {
-                self.spawn(index, after, None);
+                self.spawn(index, self.entry(after, None));
             }
         }
     }
@@ -87,7 +101,7 @@ impl Starter {
     async fn start_at(&mut self, index: u32, after: Duration, leave: Option<Duration>) -> bool {
         let goes_on = self.wait(after).await;
         if goes_on {
-            self.spawn(index, after, leave);
+            self.spawn(index, self.entry(after, leave));
         }
         goes_on
     }
@@ -101,15 +115,33 @@ impl Starter {
         self.worker.wait_until(due, &self.alarm).await && self.worker.level() == Level::Run
     }
 
-    fn spawn(&self, index: u32, after: Duration, leave: Option<Duration>) {
-        let entry = Entry {
+    fn entry(&self, after: Duration, leave: Option<Duration>) -> Entry {
+        Entry {
             due: self.start + after,
             leave: leave.map(|leave| self.start + leave),
             end: self.end,
-        };
+        }
+    }
+
+    fn spawn(&self, index: u32, entry: Entry) -> JoinHandle<()> {
         let worker = Rc::clone(&self.worker);
         // A thread takes turns by itself, and must not take a socket for empty because the runtime
         // wants it to.
-        spawn_local(unconstrained(thread::run(worker, self.share.group, index, entry)));
+        spawn_local(unconstrained(thread::run(worker, self.share.group, index, entry)))
+    }
+
+    /// A thread that comes again while it is still at its last iteration: it does not do two things at once,
+    /// and that it comes later is no fault of the generator's.
+    fn spawn_after(&self, last: JoinHandle<()>, index: u32, entry: Entry) -> JoinHandle<()> {
+        let (worker, group) = (Rc::clone(&self.worker), self.share.group);
+        spawn_local(async move {
+            last.await.ok();
+            let now = clock::now();
+            let is_over = [entry.leave, entry.end].into_iter().flatten().any(|over| over <= now);
+            if !is_over && worker.level() == Level::Run {
+                let entry = Entry { due: now, ..entry };
+                Box::pin(unconstrained(thread::run(worker, group, index, entry))).await;
+            }
+        })
     }
 }

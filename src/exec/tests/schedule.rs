@@ -167,3 +167,26 @@ fn stages_follow_their_line_for_hours() {
     let last = events.last().unwrap().0;
     assert!((last - 4.0 * 3_600.0).abs() < 1.1, "{last}");
 }
+
+#[test]
+fn a_thread_that_comes_again_ends_its_last_iteration_first() {
+    let now = Duration::ZERO;
+    let stages = Stages(vec![
+        Stage::RampTo { threads: 1, over: now },
+        Stage::Hold(Duration::from_secs(2)),
+        Stage::RampTo { threads: 0, over: now },
+        Stage::Hold(Duration::from_secs(1)),
+        Stage::RampTo { threads: 1, over: now },
+        Stage::Hold(Duration::from_secs(4)),
+    ]);
+    let events = simulate(Schedule::Stages(stages), 1, Loops::Forever, vec![pause(5_000)]);
+    // It is asked to leave after 2 s, and to come again after 3; the end is after 7.
+    let told = |(at, what): &(f64, What)| match what {
+        What::Started(_) => format!("comes at {at:.0}"),
+        _ => format!("leaves at {at:.0}"),
+    };
+    let told: Vec<String> = events.iter().map(told).collect();
+    assert_eq!(told, ["comes at 0", "leaves at 5", "comes at 5", "leaves at 7"]);
+    let on_time = |what: &What| !matches!(what, What::Started(late) if late.as_millis() > 10);
+    assert!(events.iter().all(|(_, what)| on_time(what)), "{events:?}");
+}
