@@ -92,7 +92,7 @@ pub(crate) fn write(
         let text = fs_err::read(own).map_err(Unwritten::Summary)?;
         write_whole(&reports.summary, &text).map_err(Unwritten::Summary)?;
         reports.write_others(&contents, &page)?;
-        reports.keep_histograms(own, contents.stats.all().all.count())?;
+        reports.keep_distributions(own, contents.stats.all().all.count())?;
     } else {
         reports.write(&contents, &page)?;
     }

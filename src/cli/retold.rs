@@ -22,13 +22,21 @@ pub(crate) struct Retold<'a> {
     judgement: Judgement,
     comparison: Option<Compared>,
     generator: Generator,
+    /// What is said in the page.
     remarks: Vec<String>,
 }
 
+/// Of what a summary has no figures of.
+const WHOLE_MS: &str = "curves, the course of the run and the heat map are drawn from the rows, whose times are whole \
+                        milliseconds: there 0 ms stands for all below 1 ms. The tables have the run's own figures";
+
 impl<'a> Retold<'a> {
     /// Puts together what is known of results.
-    pub(crate) fn of(sources: &[Source], results: &'a Results, remarks: Vec<String>) -> Self {
+    pub(crate) fn of(sources: &[Source], results: &'a Results, mut remarks: Vec<String>) -> Self {
         let runs = || results.runs.iter().flatten();
+        if results.rows_in_whole_ms && only_run(results).is_some_and(|run| !run.times_in_whole_ms) {
+            remarks.push(WHOLE_MS.to_owned());
+        }
         Self {
             results,
             title: title(sources, results),
@@ -83,7 +91,7 @@ impl<'a> Retold<'a> {
             Page { generator, plan, ..page }
         } else {
             Page {
-                judgement: None,
+                judgement: page.judgement.filter(|_| !self.results.left_aside.is_empty()),
                 peak_connections: None,
                 generator: None,
                 plan: None,
@@ -245,6 +253,18 @@ fn judge(results: &Results) -> Judgement {
             judgement.verdict = Verdict::new(worst.unwrap_or(Conclusion::Failed), reason);
         }
         _ => {}
+    }
+    // What is left of a run that has failed does not pass.
+    let aside = results
+        .left_aside
+        .iter()
+        .filter_map(|run| Some((Conclusion::from_word(&run.verdict)?, &run.reason)));
+    if let Some((conclusion, reason)) = aside.max_by_key(|(one, _)| one.exit_code())
+        && conclusion.exit_code() > judgement.verdict.conclusion.exit_code()
+    {
+        let reason =
+            format!("the summary that was left aside says `{}`: {reason}", conclusion.word());
+        judgement.verdict = Verdict::new(conclusion, reason);
     }
     judgement
 }

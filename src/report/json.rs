@@ -202,6 +202,7 @@ fn label(label: &LabelStats) -> Label {
         first_ms: milliseconds(label.first()),
         ok: figures(label.ok()),
         intended: label.intended.as_deref().map(figures),
+        intended_count: label.intended.as_deref().map(Times::count),
     }
 }
 

@@ -292,12 +292,15 @@ fn comparison(compared: &Compared) -> Vec<Case> {
     compare::in_order(&compared.found).into_iter().map(case).collect()
 }
 
-/// Labels whose failures no threshold bounds must have none.
+/// Labels whose failures no threshold bounds must have none. Where all runs of a merge have passed, their
+/// own thresholds have bounded them.
 fn labels(judgement: &Judgement, page: &Page<'_>) -> Vec<Case> {
     let is_bounded = |label: &str| {
         judgement.thresholds.iter().any(|one| one.threshold.covers_failures_of(label))
     };
     let labels = page.stats.labels().filter(|(label, _)| !is_bounded(label));
+    let has_passed = judgement.verdict.conclusion == Conclusion::Passed;
+    let labels = labels.filter(|(_, figures)| !(has_passed && figures.failed > 0));
     let labels = labels.filter(|(_, figures)| figures.count + figures.skips() > 0);
     labels.map(|(label, figures)| of_label(label, figures)).collect()
 }

@@ -75,17 +75,23 @@ impl Reports {
         }
     }
 
-    /// Takes over the log of histograms that a run left beside its summary, if it has so many times: they are the
-    /// run's own, and not of the rows' whole milliseconds.
-    pub fn keep_histograms(&self, summary: &Path, times: u64) -> Result<(), Unwritten> {
+    /// Takes over the log of histograms and the metrics that a run left beside its summary, if it has so many
+    /// times: they are the run's own, and not of the rows' whole milliseconds.
+    pub fn keep_distributions(&self, summary: &Path, times: u64) -> Result<(), Unwritten> {
         let name = summary.file_name().and_then(|name| name.to_str()?.strip_suffix(SUMMARY));
         let own = name.map(|name| summary.with_file_name(format!("{name}{HISTOGRAMS}")));
         let Some(text) = own.and_then(|own| fs_err::read(own).ok()) else { return Ok(()) };
         if hdr::count(&text) != Some(times) {
             return Ok(());
         }
-        whole_file::write(&self.histograms, &text)
-            .map_err(|source| Unwritten::Other { path: self.histograms.clone(), source })
+        let keep = |path: &PathBuf, text: &[u8]| {
+            whole_file::write(path, text)
+                .map_err(|source| Unwritten::Other { path: path.clone(), source })
+        };
+        keep(&self.histograms, &text)?;
+        let own = name.map(|name| summary.with_file_name(format!("{name}{METRICS}")));
+        let metrics = own.and_then(|own| fs_err::read(own).ok());
+        metrics.map_or(Ok(()), |text| keep(&self.metrics, &text))
     }
 
     /// All of them, with the word for each.

@@ -33,12 +33,17 @@ pub struct Results {
     pub started_ms: u64,
     /// The last end.
     pub ended_ms: u64,
+    /// Whether all elapsed times of rows are whole milliseconds, whatever summaries tell beside that.
+    pub rows_in_whole_ms: bool,
     /// Where the first second of the figures' series begins, in milliseconds since 1970.
     pub origin_ms: u64,
     /// What was odd.
     pub oddities: Vec<Oddity>,
     /// For each source what its summary says, if it has one.
     pub runs: Vec<Option<RunInfo>>,
+    /// Summaries that do not belong to the rows beside them: their verdicts may still be worse than that of
+    /// the rows.
+    pub left_aside: Vec<RunInfo>,
 }
 
 /// Reads JTLs, and what the summaries beside them tell, into one set of figures. `origin` is the moment that
@@ -63,6 +68,7 @@ pub fn read(sources: &[Source], origin: Instant) -> Result<Results, ReadError> {
         return Err(ReadError::wrong(&first.jtl, None, what));
     }
     results.origin_ms = reader.first_ms.unwrap_or(0);
+    results.rows_in_whole_ms = !fractions;
     if !fractions {
         results.stats.in_whole_ms();
     }
@@ -97,9 +103,11 @@ impl Reader {
             rows: 0,
             started_ms: u64::MAX,
             ended_ms: 0,
+            rows_in_whole_ms: false,
             origin_ms: 0,
             oddities: Vec::new(),
             runs: Vec::new(),
+            left_aside: Vec::new(),
         };
         Self {
             results,
@@ -154,7 +162,8 @@ impl Reader {
     fn run(&mut self, place: usize, source: &Source) -> Option<RunInfo> {
         let path = source.summary.as_deref()?;
         let oddity = if let Some(why) = self.aside.get(&place) {
-            let what = format!("this summary is left aside, for it is of other rows: {why}");
+            let what = format!("this summary is left aside: {why}");
+            self.results.left_aside.extend(RunInfo::read(path).ok());
             Oddity::new(path, None, what)
         } else {
             match RunInfo::read(path) {

@@ -1,5 +1,7 @@
 //! What a `summary.json` tells that no row does.
 
+mod belonging;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::time::Duration;
@@ -9,8 +11,8 @@ use serde_json::{Map, Value};
 
 use crate::results::time_stamp::time_stamp;
 use crate::results::{ComparisonInfo, ReadError};
-use crate::sample::{Code, one_line};
-use crate::stats::{Blocks, Named, Stats, Times, ToldLabel, ToldTimes, thousands};
+use crate::sample::Code;
+use crate::stats::{Blocks, Named, Stats, Times, ToldLabel, ToldTimes};
 
 /// What is known of a run beside its rows. Every part may be missing: other versions write other files.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -181,6 +183,7 @@ struct LabelInfo {
     first_ms: Option<f64>,
     gaps: Option<TimesInfo>,
     intended: Option<TimesInfo>,
+    intended_count: Option<u64>,
     late: u64,
     late_times: TimesInfo,
     unmatched: u64,
@@ -244,28 +247,6 @@ impl RunInfo {
     /// Connections that were open at once, at most.
     pub fn peak_connections(&self) -> u64 {
         self.connections.peak
-    }
-
-    /// What tells that it is of other rows than these; `None` if nothing does.
-    pub(super) fn contradiction(&self, stats: &Stats) -> Option<String> {
-        let labels = self.figures();
-        let rows = |named: &Named<'_>| (named.figures.count, named.figures.failed);
-        let named = stats.named();
-        let samplers = named.iter().filter(|one| !one.transaction).map(rows);
-        let infos = labels.values().filter(|info| !info.transaction);
-        let (told, there) = (sum(infos.map(LabelInfo::rows)), sum(samplers));
-        if told != there {
-            return Some(format!("it tells of {}, the rows are {}", samples(told), samples(there)));
-        }
-        let there: BTreeMap<&str, _> = named.iter().map(|one| (&*one.name, rows(one))).collect();
-        let names = labels.keys().map(String::as_str).chain(there.keys().copied());
-        names.into_iter().find_map(|name| {
-            let told = labels.get(name).map_or((0, 0), LabelInfo::rows);
-            let there = there.get(name).copied().unwrap_or_default();
-            let (of, label) = (samples(told), one_line(name));
-            (told != there)
-                .then(|| format!("of `{label}` it tells of {of}, the rows are {}", samples(there)))
-        })
     }
 
     /// By name, without `all`, which sums up the others.
@@ -350,19 +331,6 @@ impl RunInfo {
     }
 }
 
-/// Rows, and those that failed, of all.
-fn sum(rows: impl Iterator<Item = (u64, u64)>) -> (u64, u64) {
-    rows.fold((0, 0), |all, one| (all.0.saturating_add(one.0), all.1.saturating_add(one.1)))
-}
-
-fn samples((count, failed): (u64, u64)) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    match failed {
-        0 => format!("{} sample{plural}", thousands(count)),
-        _ => format!("{} sample{plural} ({} failed)", thousands(count), thousands(failed)),
-    }
-}
-
 /// Counts that no run can have become the largest that any can, so that sums do not overflow.
 fn bound(value: &mut Value) {
     const MOST: u64 = 1 << 53;
@@ -403,7 +371,10 @@ impl LabelInfo {
             label.gaps.get_or_insert_default().merge(&gaps.times(self.messages));
         }
         if let Some(intended) = &self.intended {
-            label.intended.get_or_insert_default().merge(&intended.times(self.count));
+            label
+                .intended
+                .get_or_insert_default()
+                .merge(&intended.times(self.intended_count.unwrap_or(self.count)));
         }
         label.unmatched += self.unmatched;
         label.clock_skew += self.clock_skew;

@@ -35,7 +35,9 @@ impl Source {
         let beside = if JTLS.iter().any(|name| jtl.file_name() == Some(name.as_ref())) {
             jtl.with_file_name(SUMMARY)
         } else {
-            jtl.with_extension(SUMMARY)
+            // A JTL may have been compressed since.
+            let is_packed = jtl.extension().is_some_and(|extension| extension == "gz");
+            if is_packed { jtl.with_extension("") } else { jtl.clone() }.with_extension(SUMMARY)
         };
         let summary = beside.is_file().then_some(beside);
         Ok(Self { path: path.to_owned(), jtl, summary })

@@ -1,5 +1,7 @@
 //! `report` and `merge`: results of ours, of JMeter and of nobody, read back.
 
+mod verdicts;
+
 use std::io::Write as _;
 use std::path::Path;
 
@@ -166,7 +168,7 @@ fn a_summary_of_other_rows_is_told_and_no_report_has_its_figures() {
     env.write("results/samples.jtl", cut);
     let finished = report(&env, &["results", "-o", "report"]);
     assert_eq!(finished.exit_code, Some(0), "{}", finished.stderr);
-    let told = "summary.json: this summary is left aside, for it is of other rows: it tells of 21 samples, the rows are ";
+    let told = "summary.json: this summary is left aside: it is of other rows: it tells of 21 samples, the rows are ";
     assert!(finished.stderr.contains(told), "{}", finished.stderr);
     let summary = read(&env.path("report/summary.json"));
     assert!(count(&summary, "/labels/all/count") < 11, "{summary:#}");

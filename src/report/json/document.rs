@@ -114,6 +114,9 @@ pub(super) struct Label {
     /// Times from the intended start, where a schedule says when; absent elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) intended: Option<Figures>,
+    /// How many times those are: also of samples that a delay left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) intended_count: Option<u64>,
 }
 
 /// Times in milliseconds; null where there is none.
