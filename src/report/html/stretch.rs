@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::stats::{Course, Interval};
 
-/// Intervals below which all are drawn: of a run of two seconds everything is wanted.
-const FEWEST: usize = 3;
+/// Intervals below which all are drawn: a run of less than a second has no other.
+const FEWEST: usize = 2;
 
 /// The intervals that are drawn.
 #[derive(Debug)]

@@ -53,9 +53,11 @@ fn the_end_of_a_run_does_not_look_like_a_collapse() {
     let last = rates(&data_of("late-close.html", &stats), "/all");
     let last = last.as_array().unwrap().last().unwrap().as_f64().unwrap();
     assert!((9.9..10.2).contains(&last), "{last}");
-    // Of a run of a second all is drawn.
+    // Nor does that of a run of a second; of a shorter one all is drawn.
     let data = data_of("short.html", &steady(1_200));
-    assert_eq!((data["left_out"].clone(), &data["all"]["t"]), (Value::Null, &json!([0, 1])));
+    assert_eq!((&data["left_out"], &data["all"]["t"]), (&json!([2, 0]), &json!([0])));
+    let data = data_of("shortest.html", &steady(700));
+    assert_eq!((&data["left_out"], &data["all"]["t"]), (&Value::Null, &json!([0])));
 }
 
 fn data_of(name: &str, stats: &Stats) -> Value {
