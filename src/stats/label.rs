@@ -123,8 +123,15 @@ impl LabelStats {
             let percentiles = vec![(0.5, median)];
             self.first = Some(times(&ToldTimes { min, mean, max, percentiles }));
         }
-        self.gaps = told.gaps.as_ref().map(times).or_else(|| self.gaps.take());
-        self.intended = told.intended.as_ref().map(times).or_else(|| self.intended.take());
+        let parts = [(&mut self.gaps, &told.gaps), (&mut self.intended, &told.intended)];
+        for (own, told) in parts {
+            match (own, told) {
+                // Of these there may be more or fewer than rows.
+                (Some(own), Some(told)) => own.refine(told),
+                (own @ None, Some(told)) => *own = Some(times(told)),
+                (_, None) => {}
+            }
+        }
         let long = told.rate.filter(|rate| *rate > 0.0).map(|rate| count as f64 / rate);
         let long = long.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         if let (Some((start, _)), Some(long)) = (self.span, long)

@@ -103,3 +103,28 @@ fn runs_whose_thresholds_allow_failures_are_merged_as_passed_everywhere() {
     let junit = fs_err::read_to_string(env.path("report/junit.xml")).expect("it was written");
     assert!(!junit.contains("<failure"), "{junit}");
 }
+
+#[test]
+fn times_from_the_intended_start_are_as_many_as_the_run_counted() {
+    // Starts that a delay left out count as well: there are more of them than rows.
+    let plan = "
+defaults: { url: '${__P(target)}/stall?every=600&ms=400' }
+thread_groups:
+  duration: 2s
+  steps:
+    - open: {}
+    - loop: { times: 1000, steps: [{ pace: 100/s }, { request_response: { name: say, send: a } }] }
+";
+    let env = Env::new();
+    run(&env, plan, "results").expect_exit(0);
+    let label = |folder: &str| read(&env.path(folder))["labels"]["say"].clone();
+    let own = label("results/summary.json");
+    assert!(own["intended_count"].as_u64() > own["count"].as_u64(), "{own:#}");
+    told(&env, &["report", "results"]);
+    let page = |folder: &str| {
+        let page = fs_err::read_to_string(env.path(folder)).expect("it was written");
+        let at = page.find("From the intended start").expect("there is a table of them");
+        page[at..].split("</table>").next().map(str::to_owned)
+    };
+    assert_eq!(page("results/report.html"), page("report/report.html"));
+}
