@@ -10,7 +10,6 @@ use crate::compile::scope::Scope;
 use crate::compile::secrets::known_secrets;
 use crate::net;
 use crate::plan::{At, Loaded, Path, Plan, Problem, Setting, Text, ThreadGroup};
-
 use crate::program::{
     ConnectionCount, DataSet, Group, LAST_FRAME_FINAL, Phase, Program, VariableId,
 };

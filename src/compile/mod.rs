@@ -54,7 +54,7 @@ mod variables;
 mod warning;
 
 use crate::diag::{Diagnostic, Severity};
-use crate::plan::{At, Loaded, Problem};
+use crate::plan::{self, At, Loaded, Problem};
 use crate::program::Program;
 
 pub use properties::Properties;
@@ -88,7 +88,7 @@ pub fn compile(loaded: &Loaded, properties: &Properties) -> Result<Compiled, Vec
     let mut diagnostics = loaded.diagnostics(if is_whole { warnings } else { errors });
     if !diagnostics.is_empty() {
         let written = loaded.secret_texts().secrets();
-        secrets::hide(&mut diagnostics, &[&written, &program.secrets]);
+        plan::hide(&mut diagnostics, &[&written, &program.secrets]);
     }
     if is_whole { Ok(Compiled { program, warnings: diagnostics }) } else { Err(diagnostics) }
 }

@@ -5,11 +5,10 @@ use std::collections::HashSet;
 use crate::compile::compiler::Compiler;
 use crate::compile::properties::Properties;
 use crate::compile::variables::is_variable_name;
-use crate::diag::Diagnostic;
 use crate::net;
 use crate::plan::{At, List, Path, Problem, SecretTexts, Setting, Text};
 use crate::program::{Families, Member, Template, VariableId};
-use crate::secrets::{Found, Secrets, mask, without_telling};
+use crate::secrets::{Found, Secrets};
 
 impl Compiler<'_> {
     /// The variables that a list names; like any use, each must be defined somewhere.
@@ -100,12 +99,5 @@ fn add_properties(found: &mut Found, properties: &Properties, written: &SecretTe
         if net::is_secret(name) || written.properties.contains(name) {
             found.remember_password(value);
         }
-    }
-}
-
-/// Hides secrets in what is told about a plan.
-pub(super) fn hide(diagnostics: &mut [Diagnostic], secrets: &[&Secrets]) {
-    for diagnostic in diagnostics {
-        diagnostic.rewrite(|text| without_telling(&mask(secrets, text)).into_owned());
     }
 }

@@ -49,7 +49,7 @@ impl Starter {
         let Share { first, step, .. } = self.share;
         for index in (first..group.threads).step_by(step as usize) {
             let after = ramp_up.mul_f64(f64::from(index) / f64::from(group.threads));
-            if !self.start_at(index, after, None).await {
+            if !self.start_at(index, after).await {
                 return;
             }
         }
@@ -98,10 +98,10 @@ impl Starter {
     }
 
     /// Starts a thread when it is due; false if the run was told to end before.
-    async fn start_at(&mut self, index: u32, after: Duration, leave: Option<Duration>) -> bool {
+    async fn start_at(&mut self, index: u32, after: Duration) -> bool {
         let goes_on = self.wait(after).await;
         if goes_on {
-            self.spawn(index, self.entry(after, leave));
+            self.spawn(index, self.entry(after, None));
         }
         goes_on
     }

@@ -16,7 +16,6 @@ use crate::plan::reader;
 use crate::plan::secret_texts::{SecretTexts, hide};
 use crate::plan::syntax;
 use crate::plan::thread_group::Plan;
-use crate::secrets::Secrets;
 
 /// A plan with the file it came from, and the files that it includes.
 #[derive(Debug)]
@@ -46,7 +45,7 @@ pub(crate) fn parse(path: &FilePath, source: String) -> Result<Loaded, Vec<Diagn
 /// The one thing that is wrong; of the plan nothing is known but the line.
 fn alone(error: Diagnostic) -> Vec<Diagnostic> {
     let mut errors = vec![error];
-    hide(&mut errors, &Secrets::default());
+    hide(&mut errors, &[]);
     errors
 }
 
@@ -57,7 +56,7 @@ fn whole(mut file: File) -> Result<Loaded, Vec<Diagnostic>> {
         file.shape(|root, problems| reader::read(root, &Path::root(), problems));
     mistakes.extend(placed(problems, |problem| as_written(&file, problem)));
     let texts = SecretTexts::of(std::iter::once(&file.root));
-    hide(&mut mistakes, &texts.secrets());
+    hide(&mut mistakes, &[&texts.secrets()]);
     match plan {
         Some(plan) => {
             let (path, included) = (file.path.clone(), RefCell::default());

@@ -65,7 +65,7 @@ pub use sampler::{
 pub use schedule::{Arrivals, Stage};
 pub use schema::{schema, steps_schema};
 pub use scoped::Scoped;
-pub use secret_texts::SecretTexts;
+pub use secret_texts::{SecretTexts, hide};
 pub use setting::{
     Count, Entries, Flag, Kind, List, Number, Passes, Rate, Removable, Setting, Size, Text, TextOr,
     Time, Version, Word,

@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 
 use crate::diag::Diagnostic;
 use crate::plan::document::{Key, Node, ScalarKind, Value};
-use crate::secrets::{Found, Secrets, each_value, is_secret, tells, user_info, without_telling};
+use crate::secrets::{
+    Found, Secrets, each_value, is_secret, mask, tells, user_info, without_telling,
+};
 
 /// Shorter cookies are not even hidden in what is said about the plan.
 const SHORT: usize = 4;
@@ -217,9 +219,9 @@ impl SecretTexts {
 }
 
 /// Hides them, and what the texts themselves tell.
-pub(super) fn hide(diagnostics: &mut [Diagnostic], secrets: &Secrets) {
+pub fn hide(diagnostics: &mut [Diagnostic], secrets: &[&Secrets]) {
     for diagnostic in diagnostics {
-        diagnostic.rewrite(|text| without_telling(&secrets.mask(text)).into_owned());
+        diagnostic.rewrite(|text| without_telling(&mask(secrets, text)).into_owned());
     }
 }
 
@@ -243,7 +245,7 @@ pub(super) fn hidden(diagnostic: Diagnostic, text: &str) -> Diagnostic {
         }
     }
     let mut diagnostics = [diagnostic];
-    hide(&mut diagnostics, &Secrets::from(found));
+    hide(&mut diagnostics, &[&Secrets::from(found)]);
     let [diagnostic] = diagnostics;
     diagnostic
 }

@@ -28,17 +28,20 @@ struct Page {
 
 impl Page {
     fn line(&mut self, line: &str) {
+        let shown = self.secrets.mask(line).into_owned();
+        self.as_it_is(&shown);
+    }
+
+    fn as_it_is(&mut self, line: &str) {
         self.text.extend(std::iter::repeat_n("  ", self.depth));
         // A value may be a text of several lines.
-        self.text.push_str(&self.secrets.mask(line).replace('\n', "\\n"));
+        self.text.push_str(&line.replace('\n', "\\n"));
         self.text.push('\n');
     }
 
     /// The name of something, which stays as the plan has it.
     fn name(&mut self, key: &str, name: &str) {
-        let secrets = std::mem::take(&mut self.secrets);
-        self.line(&format!("{key}: {name}"));
-        self.secrets = secrets;
+        self.as_it_is(&format!("{key}: {name}"));
     }
 
     fn entry(&mut self, key: &str, value: &str) {
